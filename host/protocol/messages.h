@@ -1,0 +1,212 @@
+// The messages between clients and the daemon, as typed structs, and their MessagePack form.
+//
+// A message is a run of ZeroMQ frames: [version and kind: 2 bytes][request id: 8 bytes, little-endian][MessagePack body]
+// [raw frames ...]. The request id is the client's choice and unique among its own open requests. decode() is the edge:
+// it checks sizes, kinds, ranges and UTF-8 once and nothing behind it sees unchecked data.
+//
+//   client -> daemon   hello, request, cancel, credit, status, control, ping
+//   daemon -> client   hello, accepted, delta*, then exactly one of result | error; status; ping
+//
+// Streaming is paced by credits: a request brings `credits` deltas with it, and each credit message adds more. Without
+// credit the daemon joins further text into the next delta instead of queueing messages.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace glmhost::protocol {
+
+inline constexpr std::uint8_t kProtocolVersion = 1;
+inline constexpr std::size_t kMaxBodyBytes = 64u << 20;  // of one message
+inline constexpr std::int64_t kMaxNesting = 64;          // of arrays and maps in a body
+
+enum class Kind : std::uint8_t {
+  hello = 1,
+  request = 2,
+  accepted = 3,
+  delta = 4,
+  result = 5,
+  error = 6,
+  cancel = 7,
+  status = 8,
+  ping = 9,
+  credit = 10,
+  control = 11,
+};
+
+// Stable codes: programs act on them.
+enum class ErrorCode {
+  no_model,
+  model_load_failed,
+  bad_request,
+  too_large,
+  cancelled,
+  deadline,
+  busy,
+  backend_failed,
+  internal,
+};
+std::string_view name(ErrorCode code);
+std::optional<ErrorCode> find_error_code(std::string_view name);
+
+enum class Priority : std::uint8_t { interactive = 0, batch = 1 };
+
+// First message each way. A daemon answers a client of another protocol version with an error that names both versions.
+struct Hello {
+  std::uint32_t protocol_version = kProtocolVersion;
+  std::string program;  // "glm", "glm-language-server", ...
+  std::string version;  // of the program
+  std::uint32_t pid = 0;
+};
+
+// A generation. Exactly one of `messages` and `prompt` is given.
+struct Request {
+  std::string model;                                 // name or path; empty: the configured default
+  nlohmann::ordered_json messages = nullptr;         // a conversation, rendered by the model's chat template
+  std::optional<std::string> prompt;                 // raw text, continued as it stands; markers in it stay plain text
+  std::optional<bool> enable_thinking;
+  std::int32_t max_tokens = 512;                     // the budget, 1 .. 1,048,576
+  float temperature = 0;                             // 0 .. 10
+  std::int32_t top_k = 0;                            // 0 .. 1,000,000
+  float top_p = 1;                                   // (0, 1]
+  float min_p = 0;                                   // [0, 1)
+  float repetition_penalty = 1;                      // (0, 10]
+  std::uint64_t seed = 0;
+  std::int32_t logprobs = 0;                         // 0 .. 20
+  std::vector<std::string> stop;                     // at most 16, 1 .. 256 bytes each
+  Priority priority = Priority::interactive;
+  std::uint32_t deadline_ms = 600'000;               // from arrival; 1 .. 86,400,000
+  std::uint32_t credits = 64;                        // deltas that may be sent at once; 0: only the result
+  bool memo = true;                                  // may be answered from, and kept in, the memo store
+};
+
+struct Accepted {
+  std::string model;
+  std::uint32_t queue_position = 0;  // requests ahead of this one
+};
+
+struct TokenProbability {
+  std::string text;  // bytes of the token, U+FFFD where they are no character
+  float logprob = 0;
+};
+
+struct Delta {
+  std::string content;
+  std::string reasoning;
+  std::vector<std::vector<TokenProbability>> logprobs;  // per token; chosen first
+};
+
+struct Usage {
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t generated_tokens = 0;
+  std::uint32_t cached_prompt_tokens = 0;  // taken from a prefix already computed
+  double queue_ms = 0;
+  double prompt_ms = 0;
+  double decode_ms = 0;
+};
+
+// The whole answer, also when deltas were sent before.
+struct Result {
+  std::string content;
+  std::string reasoning;
+  std::string finish_reason;  // stop, length, context
+  std::string model;
+  bool from_memo = false;
+  Usage usage;
+};
+
+struct ErrorMessage {
+  ErrorCode code = ErrorCode::internal;
+  std::string sentence;
+};
+
+struct Cancel {};  // of the request with this id; unknown ids are ignored
+
+struct Credit {
+  std::uint32_t deltas = 1;
+};
+
+struct Ping {};
+
+struct StatusRequest {};
+
+struct ModelStatus {
+  std::string name;
+  std::string path;
+  std::string state;  // available, loading, loaded, failed
+  double load_fraction = 0;
+  std::string architecture;
+  std::string chat_template;  // which template is used: "glm-4.6 (built in)"
+  std::uint64_t file_bytes = 0;
+  std::uint64_t memory_bytes = 0;     // when loaded
+  std::uint64_t context_tokens = 0;
+  std::int64_t unload_in_s = -1;      // keep-alive left; -1: not counting
+  std::string note;                   // why it failed, defects noticed at load
+};
+
+struct QueueStatus {
+  std::uint32_t waiting = 0;
+  std::uint32_t running = 0;
+  std::uint64_t answered = 0;
+  std::uint64_t from_memo = 0;
+  std::uint64_t coalesced = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t failed = 0;
+};
+
+struct Status {
+  std::uint32_t pid = 0;
+  std::string version;
+  std::uint32_t protocol_version = kProtocolVersion;
+  std::string endpoint;
+  double uptime_s = 0;
+  std::uint64_t memory_bytes = 0;  // resident
+  std::string kernels;             // instruction set in use
+  std::uint32_t threads = 0;
+  std::vector<ModelStatus> models;
+  QueueStatus queue;
+};
+
+// Answered by a result (empty content) or an error.
+struct Control {
+  enum class Action : std::uint8_t { stop_daemon = 0, load_model = 1, unload_model = 2 };
+  Action action = Action::stop_daemon;
+  std::string model;
+};
+
+using ClientMessage = std::variant<Hello, Request, Cancel, Credit, StatusRequest, Control, Ping>;
+using DaemonMessage = std::variant<Hello, Accepted, Delta, Result, ErrorMessage, Status, Ping>;
+
+template <class Message>
+struct Envelope {
+  std::uint64_t id = 0;
+  Message message;
+};
+
+// The frames of a message, without the ROUTER's routing frame.
+using Frames = std::vector<std::string>;
+
+Frames encode(const Envelope<ClientMessage>& envelope);
+Frames encode(const Envelope<DaemonMessage>& envelope);
+
+// A message that breaks a rule. `id` is the sender's request id where it could be read, so that it can be answered.
+struct DecodeError {
+  std::uint64_t id = 0;
+  ErrorMessage error;
+};
+
+// Never throws on any input.
+std::variant<Envelope<ClientMessage>, DecodeError> decode_client(std::span<const std::string_view> frames);
+std::variant<Envelope<DaemonMessage>, DecodeError> decode_daemon(std::span<const std::string_view> frames);
+
+// The JSON form of a status for `glm status --json`.
+nlohmann::ordered_json to_json(const Status& status);
+
+}  // namespace glmhost::protocol

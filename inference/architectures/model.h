@@ -1,0 +1,96 @@
+// A loaded model: weights in the kernels' layout and the forward pass of its architecture.
+//
+// One file per family (llama.cpp, chatglm.cpp, glm4.cpp, gemma3.cpp) describes the layer from the shared parts in
+// layer.h; registry.cpp maps general.architecture to it. Equations: see the comment at the head of each family's file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inference/kernels/attention.h"
+#include "inference/kernels/thread_pool.h"
+#include "inference/model_files/gguf_file.h"
+
+namespace glmhost::architectures {
+
+// Names as in the GGUF keys. All range-checked; every tensor's shape is checked against them at load.
+struct Hyperparameters {
+  std::string architecture;
+  std::int64_t layers = 0;
+  std::int64_t context_length = 0;
+  std::int64_t embedding_length = 0;
+  std::int64_t feed_forward_length = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t key_length = 0;    // per head
+  std::int64_t value_length = 0;  // per head
+  std::int64_t rotary_dim = 0;
+  double rope_theta = 10000;
+  double rope_theta_local = 10000;    // gemma3's windowed layers
+  float norm_epsilon = 1e-5f;
+  std::int64_t sliding_window = 0;    // 0: none
+  std::int64_t vocabulary = 0;        // rows of the embedding matrix, may exceed the tokenizer's
+};
+
+struct LoadOptions {
+  bool exact = false;  // float32 weights, activations and cache: the reference for tests and `glm validate`
+  std::function<void(double fraction)> progress;  // called from the loading thread, 0..1
+  const std::atomic<bool>* cancel = nullptr;      // polled; ends the load with Error(cancelled)
+};
+
+struct MemoryEstimate {
+  std::uint64_t weights = 0;
+  std::uint64_t kv_per_token = 0;  // bytes of cache for one token of one sequence
+  std::uint64_t workspace = 0;     // scratch for one forward pass of max_rows
+};
+
+// One row of a forward pass: one token of one sequence at its position. Its keys and values are written to `pages`.
+struct BatchRow {
+  std::int32_t token;
+  std::int64_t position;
+  std::span<std::byte* const> pages;
+  bool wants_logits = false;
+};
+
+// Called after each layer (0 .. layers-1) with the residual stream, rows x embedding_length; tests and `glm validate`.
+using LayerObserver = std::function<void(std::int64_t layer, std::span<const float> hidden)>;
+
+class Model {
+ public:
+  // Throws Error: unsupported (architecture or type named), bad_file (missing tensor or wrong shape named),
+  // out_of_memory, cancelled.
+  static std::unique_ptr<Model> load(const model_files::GgufFile& file, const LoadOptions& options,
+                                     kernels::ThreadPool& pool);
+  // Without loading: reads the header only. Checks everything that load checks but the data.
+  static MemoryEstimate estimate(const model_files::GgufFile& file, bool exact = false);
+
+  virtual ~Model();
+
+  const Hyperparameters& hyperparameters() const { return hyperparameters_; }
+  std::size_t page_bytes() const { return page_bytes_; }  // of one cache page, all layers
+  std::uint64_t weight_bytes() const { return weight_bytes_; }
+
+  // Scratch memory of forward passes of up to max_rows rows. One per thread that calls forward.
+  class Workspace;
+  std::unique_ptr<Workspace> make_workspace(std::int64_t max_rows) const;
+
+  // Runs the rows through the model; rows of one sequence must be in ascending position, without gaps, and together.
+  // logits: one row of hyperparameters().vocabulary floats per row that wants_logits, in order.
+  // Returns false when `abandon` became true: it is looked at between layers, what was written to the rows' cache slots
+  // is then undefined and logits are untouched; the same rows may be run again.
+  bool forward(std::span<const BatchRow> rows, float* logits, Workspace& workspace, kernels::ThreadPool& pool,
+               const std::atomic<bool>* abandon = nullptr, const LayerObserver* observer = nullptr) const;
+
+ protected:
+  Model();
+  Hyperparameters hyperparameters_;
+  std::size_t page_bytes_ = 0;
+  std::uint64_t weight_bytes_ = 0;
+};
+
+}  // namespace glmhost::architectures

@@ -1,0 +1,87 @@
+// Text to token ids and back: byte-level BPE (tokenizer.ggml.model gpt2) and SentencePiece BPE with byte fallback
+// (tokenizer.ggml.model llama), with the vocabulary of a GGUF file. A vocabulary-only file is enough.
+//
+// BPE rule: tiktoken's. A pre-token that is a token is taken whole (only where the kind asks for it: ignore_merges);
+// else the neighbouring pair with the lowest rank is merged until none is left. Pre-tokenisers are hand-written
+// matchers of each kind's published pattern. All of it is linear (n log n in one pre-token) in the text's length.
+// Input that is not UTF-8 is accepted: each bad byte counts as U+FFFD in BPE kinds and as a byte token in SentencePiece.
+//
+// Thread rules: a Tokenizer is immutable after construction; every member may be called from several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/model_files/gguf_file.h"
+
+namespace glmhost::tokenizer {
+
+using TokenId = std::int32_t;
+
+// Which markers written in a text become their token instead of plain text.
+enum class Markers {
+  none,          // a user's text: nothing in it can forge a marker
+  user_defined,  // <think> and the like only (what llama.cpp does with parse_special = false)
+  all,           // a template's own text: <|user|> too
+};
+
+// A stretch of a prompt and who wrote it. Markers are looked for inside one stretch only, but plain text is split into
+// tokens across stretches, as if the whole prompt were one string.
+struct TextPart {
+  std::string text;
+  Markers markers = Markers::none;
+};
+
+class Tokenizer {
+ public:
+  // Throws Error: bad_file (arrays of different lengths, ids out of range), unsupported (names the kind).
+  explicit Tokenizer(const model_files::GgufFile& file);
+  ~Tokenizer();
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+
+  // No BOS is added; see add_bos().
+  std::vector<TokenId> encode(std::string_view text, Markers markers) const;
+  std::vector<TokenId> encode(std::span<const TextPart> parts) const;
+
+  // The bytes of one token; may be part of a character. Control tokens give "" unless `special` is set; user-defined
+  // markers such as <think> are always given. Ids outside the vocabulary give "".
+  std::string_view bytes(TokenId id, bool special = false) const;
+  std::string decode(std::span<const TokenId> ids, bool special = false) const;
+
+  std::int32_t vocabulary_size() const;
+  std::string_view kind() const;                                  // tokenizer.ggml.pre, or "spm"
+  std::optional<TokenId> find(std::string_view token_text) const;  // by text, e.g. "<|user|>", control tokens included
+  bool is_control(TokenId id) const;
+  bool is_end_of_generation(TokenId id) const;  // eos, eot, eom and, in GLM files, <|endoftext|> <|user|> <|observation|>
+  std::span<const TokenId> end_of_generation() const;
+  std::optional<TokenId> bos() const;
+  std::optional<TokenId> eos() const;
+  bool add_bos() const;  // whether this model wants BOS before a prompt
+
+  // Tokens that no sequence of merges reaches (a defect of some converters; shown by `glm models`). Costs a pass over
+  // the vocabulary; computed on first use.
+  std::int32_t unreachable_tokens() const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+// Cuts a stream of token bytes into valid UTF-8: holds back an unfinished character, replaces bytes that can never
+// become one by U+FFFD.
+class Utf8Stream {
+ public:
+  std::string push(std::string_view bytes);  // what can be shown now
+  std::string finish();                      // what is left at the end
+
+ private:
+  std::string pending_;
+};
+
+}  // namespace glmhost::tokenizer
