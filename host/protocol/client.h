@@ -20,11 +20,13 @@ namespace glmhost::protocol {
 
 // Where the daemon listens, as written in host.json in the runtime folder.
 struct Endpoint {
-  std::string address;                // ipc://... or tcp://127.0.0.1:port
+  std::string address;  // ipc://... or tcp://127.0.0.1:port
   std::uint32_t pid = 0;
   std::uint32_t protocol_version = 0;
   std::string version;
-  std::string server_key;             // CURVE public key (Z85); empty for ipc
+  std::string server_key;     // CURVE public key (Z85); empty for ipc
+  std::string client_key;     // CURVE key pair (Z85) that the daemon lets in; empty for ipc. Secret: whoever
+  std::string client_secret;  // knows it may connect, so it lives in host.json only (mode 0600)
 };
 
 // Nothing when there is no host.json; throws std::runtime_error with a sentence when it is unreadable, damaged, or
@@ -34,9 +36,10 @@ void write_endpoint(const std::filesystem::path& runtime_folder, const Endpoint&
 void remove_endpoint(const std::filesystem::path& runtime_folder);
 
 struct ClientOptions {
-  std::string program = "client";              // shown in the daemon's log
-  std::filesystem::path runtime_folder;        // empty: platform::runtime_folder()
+  std::string program = "client";        // shown in the daemon's log
+  std::filesystem::path runtime_folder;  // empty: platform::runtime_folder()
   std::chrono::milliseconds connect_timeout{3000};
+  std::chrono::milliseconds deadline_grace{2000};  // how long past its deadline a request waits for the daemon's word
 };
 
 using Outcome = std::variant<Result, ErrorMessage>;
@@ -51,8 +54,8 @@ class Client {
   // An open request. Destroying the handle does not cancel it.
   class Call {
    public:
-    void cancel();            // at once, from any thread; the outcome becomes ErrorMessage(cancelled) unless it was done
-    Outcome wait();           // blocks until result or error
+    void cancel();   // at once, from any thread; the outcome becomes ErrorMessage(cancelled) unless it was done
+    Outcome wait();  // blocks until result or error
     std::optional<Outcome> wait_for(std::chrono::milliseconds timeout);
 
    private:

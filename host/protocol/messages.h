@@ -1,8 +1,8 @@
 // The messages between clients and the daemon, as typed structs, and their MessagePack form.
 //
-// A message is a run of ZeroMQ frames: [version and kind: 2 bytes][request id: 8 bytes, little-endian][MessagePack body]
-// [raw frames ...]. The request id is the client's choice and unique among its own open requests. decode() is the edge:
-// it checks sizes, kinds, ranges and UTF-8 once and nothing behind it sees unchecked data.
+// A message is a run of ZeroMQ frames: [version and kind: 2 bytes][request id: 8 bytes, little-endian][MessagePack
+// body] [raw frames ...]. The request id is the client's choice and unique among its own open requests. decode() is the
+// edge: it checks sizes, kinds, ranges and UTF-8 once and nothing behind it sees unchecked data.
 //
 //   client -> daemon   hello, request, cancel, credit, status, control, ping
 //   daemon -> client   hello, accepted, delta*, then exactly one of result | error; status; ping
@@ -67,23 +67,23 @@ struct Hello {
 
 // A generation. Exactly one of `messages` and `prompt` is given.
 struct Request {
-  std::string model;                                 // name or path; empty: the configured default
-  nlohmann::ordered_json messages = nullptr;         // a conversation, rendered by the model's chat template
-  std::optional<std::string> prompt;                 // raw text, continued as it stands; markers in it stay plain text
+  std::string model;                          // name or path; empty: the configured default
+  nlohmann::ordered_json messages = nullptr;  // a conversation, rendered by the model's chat template
+  std::optional<std::string> prompt;          // raw text, continued as it stands; markers in it stay plain text
   std::optional<bool> enable_thinking;
-  std::int32_t max_tokens = 512;                     // the budget, 1 .. 1,048,576
-  float temperature = 0;                             // 0 .. 10
-  std::int32_t top_k = 0;                            // 0 .. 1,000,000
-  float top_p = 1;                                   // (0, 1]
-  float min_p = 0;                                   // [0, 1)
-  float repetition_penalty = 1;                      // (0, 10]
+  std::int32_t max_tokens = 512;  // the budget, 1 .. 1,048,576
+  float temperature = 0;          // 0 .. 10
+  std::int32_t top_k = 0;         // 0 .. 1,000,000
+  float top_p = 1;                // (0, 1]
+  float min_p = 0;                // [0, 1)
+  float repetition_penalty = 1;   // (0, 10]
   std::uint64_t seed = 0;
-  std::int32_t logprobs = 0;                         // 0 .. 20
-  std::vector<std::string> stop;                     // at most 16, 1 .. 256 bytes each
+  std::int32_t logprobs = 0;      // 0 .. 20
+  std::vector<std::string> stop;  // at most 16, 1 .. 256 bytes each
   Priority priority = Priority::interactive;
-  std::uint32_t deadline_ms = 600'000;               // from arrival; 1 .. 86,400,000
-  std::uint32_t credits = 64;                        // deltas that may be sent at once; 0: only the result
-  bool memo = true;                                  // may be answered from, and kept in, the memo store
+  std::uint32_t deadline_ms = 600'000;  // from arrival; 1 .. 86,400,000
+  std::uint32_t credits = 64;           // deltas that may be sent at once; 0: only the result
+  bool memo = true;                     // may be answered from, and kept in, the memo store
 };
 
 struct Accepted {
@@ -144,10 +144,10 @@ struct ModelStatus {
   std::string architecture;
   std::string chat_template;  // which template is used: "glm-4.6 (built in)"
   std::uint64_t file_bytes = 0;
-  std::uint64_t memory_bytes = 0;     // when loaded
+  std::uint64_t memory_bytes = 0;  // when loaded
   std::uint64_t context_tokens = 0;
-  std::int64_t unload_in_s = -1;      // keep-alive left; -1: not counting
-  std::string note;                   // why it failed, defects noticed at load
+  std::int64_t unload_in_s = -1;  // keep-alive left; -1: not counting
+  std::string note;               // why it failed, defects noticed at load
 };
 
 struct QueueStatus {
