@@ -27,6 +27,7 @@ enum class FinishReason {
   length,     // max_tokens
   context,    // the model's context is full
   cancelled,
+  failed,     // the model gave no usable numbers (a damaged file, an overflow); SequenceEvent::failure says so
 };
 
 struct GenerationRequest {
@@ -40,13 +41,14 @@ struct GenerationRequest {
 using SequenceId = std::uint64_t;
 
 // What one step brought for one sequence. Text is whole characters; text that may still become a stop string is held
-// back. tokens are the ids behind this event (also those whose text is held back).
+// back. tokens are the ids behind this event (also those whose text is held back), without the id that ends the turn.
 struct SequenceEvent {
   SequenceId sequence;
   std::string text;
   std::vector<std::int32_t> tokens;
   std::vector<Choice> choices;           // with logprobs, when asked for
   std::optional<FinishReason> finished;  // the last event of a sequence
+  std::string failure;                   // a sentence, only with FinishReason::failed
 };
 
 struct SchedulerOptions {
