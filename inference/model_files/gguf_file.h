@@ -1,8 +1,9 @@
 // A GGUF v3 (or v2) model file, single or split into shards, opened and checked.
 //
 // Nothing in the file is trusted: every count, length, offset and size is checked against the file's size with checked
-// arithmetic before it is used or allocated for (the list of defences stands in gguf_file.cpp). Tensor data is read
-// with pread into the caller's memory, never mapped, so a file that shrinks while open gives Error(bad_file), not SIGBUS.
+// arithmetic before it is used or allocated for (the list of defences stands in gguf_header.cpp). Tensor data is read
+// with pread into the caller's memory, never mapped, so a file that shrinks while open gives Error(bad_file), not
+// SIGBUS.
 //
 // Thread rules: const members may be called from several threads at once.
 #pragma once
@@ -25,10 +26,10 @@ namespace glmhost::model_files {
 struct TensorInfo {
   std::string name;
   TensorType type;
-  int dimensions;                     // 1..4
-  std::array<std::int64_t, 4> ne;     // ne[0] is the contiguous (row) length; unused ones are 1
-  std::uint64_t bytes;                // of the whole tensor
-  std::uint64_t offset;               // absolute, in its shard's file
+  int dimensions;                  // 1..4
+  std::array<std::int64_t, 4> ne;  // ne[0] is the contiguous (row) length; unused ones are 1
+  std::uint64_t bytes;             // of the whole tensor
+  std::uint64_t offset;            // absolute, in its shard's file
   int shard;
 
   std::int64_t columns() const { return ne[0]; }
@@ -36,16 +37,19 @@ struct TensorInfo {
 };
 
 // A metadata value. Numbers of any stored width are widened; arrays keep their element kind.
-using MetadataValue = std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::int64_t>,
-                                   std::vector<std::uint64_t>, std::vector<double>, std::vector<bool>,
-                                   std::vector<std::string>>;
+using MetadataValue =
+    std::variant<std::int64_t, std::uint64_t, double, bool, std::string, std::vector<std::int64_t>,
+                 std::vector<std::uint64_t>, std::vector<double>, std::vector<bool>, std::vector<std::string>>;
 
 class GgufFile {
  public:
-  // Opens FILE, and for name-00001-of-000NN.gguf all its shards. Throws Error: not_found, io, bad_file, unsupported; the
-  // sentence names the file and what to do (a directory, a text file, a safetensors file, a file cut short and an
+  // Opens FILE, and for name-00001-of-000NN.gguf all its shards. Throws Error: not_found, io, bad_file, unsupported;
+  // the sentence names the file and what to do (a directory, a text file, a safetensors file, a file cut short and an
   // unknown tensor type are each told apart).
   static GgufFile open(const std::filesystem::path& path);
+
+  // A model in one piece that is already in memory; `name` stands for the path. Throws as open does.
+  static GgufFile from_bytes(std::vector<std::byte> bytes, const std::string& name);
 
   GgufFile(GgufFile&&) noexcept;
   GgufFile& operator=(GgufFile&&) noexcept;
@@ -62,6 +66,7 @@ class GgufFile {
   std::optional<bool> get_bool(std::string_view key) const;
   std::optional<std::string_view> get_string(std::string_view key) const;
   const std::vector<std::string>* get_strings(std::string_view key) const;  // null when absent
+  // Lists of truth values read as 0 and 1.
   std::optional<std::vector<std::int64_t>> get_integers(std::string_view key) const;
   std::optional<std::vector<float>> get_floats(std::string_view key) const;
   std::vector<std::string> keys() const;

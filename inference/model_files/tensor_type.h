@@ -44,11 +44,14 @@ const TensorTypeTraits& traits(TensorType type);
 // "IQ2_XXS" for 16 and so on, also for types that are known but not supported; "type 77" for an unknown id.
 std::string tensor_type_name(std::uint32_t id);
 
-// Bytes of `values` consecutive values; values must be a multiple of block_values.
+// For an id that find_traits does not know: what to take instead, ready for a sentence ("Q3_K_S or Q3_K_M").
+std::string supported_instead_of(std::uint32_t id);
+
+// Bytes of `values` consecutive values. Throws Error(bad_argument) when they are not whole blocks.
 std::int64_t row_bytes(TensorType type, std::int64_t values);
 
-// blocks: row_bytes(type, out.size()) bytes. Bit for bit the values of ggml's own row conversion, without fused
-// multiply-add, subnormals kept. Thread-safe.
+// blocks: row_bytes(type, out.size()) bytes, else Error(bad_argument). Bit for bit the values of ggml's own row
+// conversion, without fused multiply-add, subnormals kept. Thread-safe.
 void dequantize(TensorType type, std::span<const std::byte> blocks, std::span<float> out);
 
 float f16_to_f32(std::uint16_t half);
