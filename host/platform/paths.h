@@ -33,13 +33,14 @@ std::filesystem::path runtime_folder();  // lock, socket, host.json; mode 0700
 // The longest runtime folder, in bytes, whose socket still has a valid ipc address.
 inline constexpr std::size_t kMaxRuntimeFolderBytes = 90;
 
-// Paths and the program's own strings are UTF-8 on every system.
+// Paths and the program's own strings are UTF-8 on every system. On Linux the bytes pass as they are, so that also a
+// file name that is no UTF-8 can be opened; on Windows text that is none throws std::runtime_error.
 std::filesystem::path path_from_utf8(std::string_view text);
 std::string to_utf8(const std::filesystem::path& path);
 
 // Makes the folder for this user alone (0700; on Windows an ACL with the user only), and missing parents likewise. One
 // that exists and is this user's is closed to others. Throws std::runtime_error with a sentence when it cannot be made,
-// is no folder, is a symbolic link, or belongs to someone else.
+// is no folder, or belongs to someone else (the same for a symbolic link and what it points to).
 void make_private_folder(const std::filesystem::path& folder);
 
 }  // namespace glmhost::platform

@@ -1,0 +1,21 @@
+#include "host/platform/file_lock.h"
+
+#include <utility>
+
+namespace glmhost::platform {
+
+FileLock::FileLock(FileLock&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  if (this != &other) {
+    release();
+    handle_ = std::exchange(other.handle_, -1);
+  }
+  return *this;
+}
+
+FileLock::~FileLock() {
+  release();
+}
+
+}  // namespace glmhost::platform
