@@ -1,0 +1,47 @@
+#include <span>
+
+#include "inference/chat/families.h"
+#include "inference/chat/python_text.h"
+
+namespace glmhost::chat {
+namespace {
+
+// Of a list the template takes the first entry only.
+std::string system_prefix(const Content& content) {
+  if (!content.is_list) return content.text() + "\n\n";
+  if (!content.starts_with(ContentPart::Kind::text)) {
+    refuse("messages[0].content must begin with a text part: Gemma's template takes nothing else of a system message.");
+  }
+  return content.parts[0].text + "\n\n";
+}
+
+}  // namespace
+
+void write_gemma_3(const Conversation& conversation, PromptWriter& out) {
+  std::span<const Message> messages(conversation.messages);
+  if (messages.empty()) refuse("messages is empty: Gemma's template needs at least one message.");
+
+  out.own("<bos>");
+  std::string prefix;
+  if (messages[0].role == Role::system) {
+    prefix = system_prefix(messages[0].content);
+    messages = messages.subspan(1);
+  }
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = messages[i];
+    if ((message.role == Role::user) != (i % 2 == 0)) {
+      refuse("Conversation roles must alternate user/assistant/user/assistant/...");
+    }
+    out.own("<start_of_turn>").own(message.role == Role::assistant ? "model" : name(message.role)).own("\n");
+    if (i == 0) out.given(prefix);
+    for (const ContentPart& part : message.content.parts) {
+      if (part.kind == ContentPart::Kind::image) out.own("<start_of_image>");
+      if (part.kind == ContentPart::Kind::text) out.given(strip(part.text));
+    }
+    if (i + 1 == messages.size()) out.end_of_final_content();
+    out.own("<end_of_turn>\n");
+  }
+  if (conversation.add_generation_prompt) out.own("<start_of_turn>model\n");
+}
+
+}  // namespace glmhost::chat
