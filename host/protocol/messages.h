@@ -25,6 +25,7 @@ namespace glmhost::protocol {
 inline constexpr std::uint8_t kProtocolVersion = 1;
 inline constexpr std::size_t kMaxBodyBytes = 64u << 20;  // of one message
 inline constexpr std::int64_t kMaxNesting = 64;          // of arrays and maps in a body
+inline constexpr std::uint32_t kMaxCredits = 65'536;     // of one request or credit message; a daemon keeps no more
 
 enum class Kind : std::uint8_t {
   hello = 1,

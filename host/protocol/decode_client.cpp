@@ -1,0 +1,121 @@
+#include "host/protocol/decode.h"
+
+namespace glmhost::protocol {
+namespace {
+
+using Decoded = std::variant<Envelope<ClientMessage>, DecodeError>;
+
+constexpr std::size_t kMaxMessages = 100'000;
+constexpr std::size_t kMaxStops = 16;
+constexpr std::size_t kMaxStopBytes = 256;
+
+// What every template relies on; the rest of a message is the template's business.
+void check_messages(Fields& fields, const Fields::Json& messages) {
+  if (messages.empty()) return fields.fail(fields.label("messages") + " is empty. Give at least one message.");
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const std::string where = "messages[" + std::to_string(i) + "]";
+    if (!messages[i].is_object()) return fields.fail(fields.label(where) + " must be a map.");
+    const auto role = messages[i].find("role");
+    if (role == messages[i].end() || !role->is_string() || role->get_ref<const std::string&>().empty()) {
+      return fields.fail(fields.label(where + ".role") + " must be the name of who speaks, such as \"user\".");
+    }
+  }
+}
+
+void read_source(Fields& fields, Request& request) {
+  const Fields::Json* const messages = fields.array("messages", kMaxMessages);
+  if (messages != nullptr) {
+    check_messages(fields, *messages);
+    request.messages = *messages;
+  }
+  if (fields.find("prompt") != nullptr) fields.text("prompt", request.prompt.emplace(), kMaxBodyBytes);
+  if (fields.error()) return;
+  if (messages == nullptr && !request.prompt) {
+    fields.fail("There is nothing to generate from: one of \"messages\" and \"prompt\" must be given.");
+  } else if (messages != nullptr && request.prompt) {
+    fields.fail("Only one of \"messages\" and \"prompt\" may be given, not both.");
+  } else if (request.prompt && request.prompt->empty()) {
+    fields.fail(fields.label("prompt") + " is empty. Give some text to continue.");
+  }
+}
+
+void read_stops(Fields& fields, Request& request) {
+  const Fields::Json* const stops = fields.array("stop", kMaxStops);
+  if (stops == nullptr) return;
+  for (const Fields::Json& stop : *stops) {
+    const auto* const text = stop.get_ptr<const std::string*>();
+    if (text == nullptr || text->empty() || text->size() > kMaxStopBytes) {
+      return fields.fail("Each entry of \"stop\" must be text of 1 to " + std::to_string(kMaxStopBytes) + " bytes.");
+    }
+    request.stop.push_back(*text);
+  }
+}
+
+void read_request(Fields& fields, Request& request) {
+  fields.text("model", request.model, kMaxPathBytes);
+  read_source(fields, request);
+  if (fields.find("enable_thinking") != nullptr) fields.boolean("enable_thinking", request.enable_thinking.emplace());
+  fields.whole("max_tokens", request.max_tokens, 1, 1'048'576);
+  fields.real("temperature", request.temperature, {0, 10});
+  fields.whole("top_k", request.top_k, 0, 1'000'000);
+  fields.real("top_p", request.top_p, {.min = 0, .max = 1, .open_min = true});
+  fields.real("min_p", request.min_p, {.min = 0, .max = 1, .open_max = true});
+  fields.real("repetition_penalty", request.repetition_penalty, {.min = 0, .max = 10, .open_min = true});
+  fields.whole("seed", request.seed);
+  fields.whole("logprobs", request.logprobs, 0, 20);
+  read_stops(fields, request);
+  auto priority = static_cast<std::uint8_t>(request.priority);
+  fields.whole<std::uint8_t>("priority", priority, 0, 1);
+  request.priority = static_cast<Priority>(priority);
+  fields.whole<std::uint32_t>("deadline_ms", request.deadline_ms, 1, 86'400'000);
+  fields.whole<std::uint32_t>("credits", request.credits, 0, kMaxCredits);
+  fields.boolean("memo", request.memo);
+}
+
+void read_credit(Fields& fields, Credit& credit) {
+  fields.whole<std::uint32_t>("deltas", credit.deltas, 1, kMaxCredits);
+}
+
+void read_control(Fields& fields, Control& control) {
+  std::uint8_t action = 0;
+  fields.require("action");
+  fields.whole<std::uint8_t>("action", action, 0, static_cast<std::uint8_t>(Control::Action::unload_model));
+  control.action = static_cast<Control::Action>(action);
+  fields.text("model", control.model, kMaxPathBytes);
+}
+
+template <class Message>
+void read_nothing(Fields&, Message&) {}
+
+Decoded decode(std::span<const std::string_view> frames) {
+  auto decoded = decode_frames(frames, "client", "daemon");
+  if (auto* error = std::get_if<DecodeError>(&decoded)) return std::move(*error);
+  const auto& raw = std::get<RawMessage>(decoded);
+  switch (static_cast<Kind>(raw.kind)) {
+    case Kind::hello:
+      return decode_body<ClientMessage, Hello>(raw, read_hello);
+    case Kind::request:
+      return decode_body<ClientMessage, Request>(raw, read_request);
+    case Kind::cancel:
+      return decode_body<ClientMessage, Cancel>(raw, read_nothing);
+    case Kind::credit:
+      return decode_body<ClientMessage, Credit>(raw, read_credit);
+    case Kind::status:
+      return decode_body<ClientMessage, StatusRequest>(raw, read_nothing);
+    case Kind::control:
+      return decode_body<ClientMessage, Control>(raw, read_control);
+    case Kind::ping:
+      return decode_body<ClientMessage, Ping>(raw, read_nothing);
+    default:
+      return bad_message(
+          raw.id, "Messages of kind " + std::to_string(raw.kind) + " are not known to the daemon from a client.");
+  }
+}
+
+}  // namespace
+
+Decoded decode_client(std::span<const std::string_view> frames) {
+  return decode_guarded<ClientMessage>(frames, decode);
+}
+
+}  // namespace glmhost::protocol

@@ -1,0 +1,78 @@
+#include "host/protocol/messages.h"
+
+#include <array>
+#include <utility>
+
+namespace glmhost::protocol {
+namespace {
+
+constexpr std::array<std::pair<ErrorCode, std::string_view>, 9> kErrorNames = {{
+    {ErrorCode::no_model, "no_model"},
+    {ErrorCode::model_load_failed, "model_load_failed"},
+    {ErrorCode::bad_request, "bad_request"},
+    {ErrorCode::too_large, "too_large"},
+    {ErrorCode::cancelled, "cancelled"},
+    {ErrorCode::deadline, "deadline"},
+    {ErrorCode::busy, "busy"},
+    {ErrorCode::backend_failed, "backend_failed"},
+    {ErrorCode::internal, "internal"},
+}};
+
+nlohmann::ordered_json to_json(const ModelStatus& model) {
+  return {
+      {"name", model.name},
+      {"path", model.path},
+      {"state", model.state},
+      {"load_fraction", model.load_fraction},
+      {"architecture", model.architecture},
+      {"chat_template", model.chat_template},
+      {"file_bytes", model.file_bytes},
+      {"memory_bytes", model.memory_bytes},
+      {"context_tokens", model.context_tokens},
+      {"unload_in_s", model.unload_in_s},
+      {"note", model.note},
+  };
+}
+
+nlohmann::ordered_json to_json(const QueueStatus& queue) {
+  return {
+      {"waiting", queue.waiting},     {"running", queue.running},     {"answered", queue.answered},
+      {"from_memo", queue.from_memo}, {"coalesced", queue.coalesced}, {"refused", queue.refused},
+      {"cancelled", queue.cancelled}, {"failed", queue.failed},
+  };
+}
+
+}  // namespace
+
+std::string_view name(ErrorCode code) {
+  for (const auto& [known, text] : kErrorNames) {
+    if (known == code) return text;
+  }
+  return "internal";
+}
+
+std::optional<ErrorCode> find_error_code(std::string_view name) {
+  for (const auto& [code, text] : kErrorNames) {
+    if (text == name) return code;
+  }
+  return std::nullopt;
+}
+
+nlohmann::ordered_json to_json(const Status& status) {
+  nlohmann::ordered_json models = nlohmann::ordered_json::array();
+  for (const ModelStatus& model : status.models) models.push_back(to_json(model));
+  return {
+      {"pid", status.pid},
+      {"version", status.version},
+      {"protocol_version", status.protocol_version},
+      {"endpoint", status.endpoint},
+      {"uptime_s", status.uptime_s},
+      {"memory_bytes", status.memory_bytes},
+      {"kernels", status.kernels},
+      {"threads", status.threads},
+      {"models", std::move(models)},
+      {"queue", to_json(status.queue)},
+  };
+}
+
+}  // namespace glmhost::protocol
