@@ -2,6 +2,8 @@
 //
 // One file per family (llama.cpp, chatglm.cpp, glm4.cpp, gemma3.cpp) describes the layer from the shared parts in
 // layer.h; registry.cpp maps general.architecture to it. Equations: see the comment at the head of each family's file.
+//
+// Thread rules: a Model is immutable; forward may run in several threads at once, each with its own workspace and pool.
 #pragma once
 
 #include <atomic>
@@ -31,10 +33,10 @@ struct Hyperparameters {
   std::int64_t value_length = 0;  // per head
   std::int64_t rotary_dim = 0;
   double rope_theta = 10000;
-  double rope_theta_local = 10000;    // gemma3's windowed layers
+  double rope_theta_local = 10000;  // gemma3's windowed layers
   float norm_epsilon = 1e-5f;
-  std::int64_t sliding_window = 0;    // 0: none
-  std::int64_t vocabulary = 0;        // rows of the embedding matrix, may exceed the tokenizer's
+  std::int64_t sliding_window = 0;  // 0: none
+  std::int64_t vocabulary = 0;      // rows of the embedding matrix, may exceed the tokenizer's
 };
 
 struct LoadOptions {
@@ -60,6 +62,8 @@ struct BatchRow {
 // Called after each layer (0 .. layers-1) with the residual stream, rows x embedding_length; tests and `glm validate`.
 using LayerObserver = std::function<void(std::int64_t layer, std::span<const float> hidden)>;
 
+class Network;
+
 class Model {
  public:
   // Throws Error: unsupported (architecture or type named), bad_file (missing tensor or wrong shape named),
@@ -67,30 +71,45 @@ class Model {
   static std::unique_ptr<Model> load(const model_files::GgufFile& file, const LoadOptions& options,
                                      kernels::ThreadPool& pool);
   // Without loading: reads the header only. Checks everything that load checks but the data.
-  static MemoryEstimate estimate(const model_files::GgufFile& file, bool exact = false);
+  static MemoryEstimate estimate(const model_files::GgufFile& file, bool exact = false, std::int64_t max_rows = 288);
 
-  virtual ~Model();
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
-  const Hyperparameters& hyperparameters() const { return hyperparameters_; }
-  std::size_t page_bytes() const { return page_bytes_; }  // of one cache page, all layers
-  std::uint64_t weight_bytes() const { return weight_bytes_; }
+  const Hyperparameters& hyperparameters() const;
+  std::size_t page_bytes() const;  // of one cache page, all layers
+  std::uint64_t weight_bytes() const;
 
   // Scratch memory of forward passes of up to max_rows rows. One per thread that calls forward.
-  class Workspace;
+  class Workspace {
+   public:
+    ~Workspace();
+    std::int64_t max_rows() const;
+
+   private:
+    friend class Model;
+    struct State;
+    explicit Workspace(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
   std::unique_ptr<Workspace> make_workspace(std::int64_t max_rows) const;
 
   // Runs the rows through the model; rows of one sequence must be in ascending position, without gaps, and together.
   // logits: one row of hyperparameters().vocabulary floats per row that wants_logits, in order.
-  // Returns false when `abandon` became true: it is looked at between layers, what was written to the rows' cache slots
-  // is then undefined and logits are untouched; the same rows may be run again.
+  // Returns false when `abandon` became true: it is looked at before each half of a layer (attention, feed-forward);
+  // what was written to the rows' cache slots is then undefined and logits are untouched; the same rows may be run
+  // again. Throws Error(bad_argument) for a token outside the vocabulary, a position outside the pages or too many
+  // rows.
   bool forward(std::span<const BatchRow> rows, float* logits, Workspace& workspace, kernels::ThreadPool& pool,
                const std::atomic<bool>* abandon = nullptr, const LayerObserver* observer = nullptr) const;
 
- protected:
-  Model();
-  Hyperparameters hyperparameters_;
-  std::size_t page_bytes_ = 0;
-  std::uint64_t weight_bytes_ = 0;
+ private:
+  explicit Model(std::unique_ptr<const Network> network);
+  std::unique_ptr<const Network> network_;
 };
+
+// The architectures that load accepts, for messages: "llama, chatglm, glm4, gemma3".
+std::string supported_architectures();
 
 }  // namespace glmhost::architectures

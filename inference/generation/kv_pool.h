@@ -18,7 +18,7 @@ class KvPool {
   KvPool(const KvPool&) = delete;
   KvPool& operator=(const KvPool&) = delete;
 
-  std::byte* take();            // null when none is free
+  std::byte* take();  // null when none is free
   void give_back(std::byte* page);
 
   std::int64_t pages() const;

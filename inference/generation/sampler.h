@@ -1,8 +1,8 @@
 // From logits to the next token: greedy, temperature, top-k, top-p, min-p, repetition penalty.
 //
-// Order: repetition penalty (Keskar et al. 2019), temperature, top-k, top-p (Holtzman et al. 2020), min-p (Nguyen et al.
-// 2024), draw. The draw for output position i depends on (seed, i) alone (a counter-based generator), so it does not
-// depend on batch mates or on how often a step was repeated. Ties go to the lower id.
+// Order: repetition penalty (Keskar et al. 2019), temperature, top-k, top-p (Holtzman et al. 2020), min-p (Nguyen et
+// al. 2024), draw. The draw for output position i depends on (seed, i) alone (a counter-based generator), so it does
+// not depend on batch mates or on how often a step was repeated. Ties go to the lower id.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 namespace glmhost::generation {
 
 struct SamplingOptions {
-  float temperature = 0;         // 0: greedy; at most 10
-  std::int32_t top_k = 0;        // 0: off
-  float top_p = 1;               // (0, 1]; 1: off
-  float min_p = 0;               // [0, 1); 0: off
-  float repetition_penalty = 1;  // (0, 10]; 1: off
+  float temperature = 0;                // 0: greedy; at most 10
+  std::int32_t top_k = 0;               // 0: off
+  float top_p = 1;                      // (0, 1]; 1: off
+  float min_p = 0;                      // [0, 1); 0: off
+  float repetition_penalty = 1;         // (0, 10]; 1: off
   std::int32_t repetition_window = 64;  // tokens looked back at, prompt included
   std::uint64_t seed = 0;
-  std::int32_t logprobs = 0;     // 0: none; n: of the chosen token and the n-1 likeliest others (at most 20)
+  std::int32_t logprobs = 0;  // 0: none; n: of the chosen token and the n-1 likeliest others (at most 20)
 
   void validate() const;  // throws Error(bad_argument) naming the field, its value and its range
 };

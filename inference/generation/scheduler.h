@@ -1,8 +1,10 @@
 // Several requests on one model as one batch: sequences join and leave between steps.
 //
 // A step runs every running sequence's next token and pieces of waiting prompts as one forward pass. While an
-// interactive sequence is there, batch sequences rest (their cache is kept). Output is reproducible: the same request
-// gives the same tokens whatever else is in the batch (see kernels/matmul.h, attention.h, sampler.h).
+// interactive sequence is there, batch sequences rest. Their cache is kept; only when an interactive request does not
+// fit otherwise, the youngest of them lose theirs and are computed again later, to the same tokens. Output is
+// reproducible: the same request gives the same tokens whatever else is in the batch (see kernels/matmul.h,
+// attention.h, sampler.h).
 //
 // Thread rules: add, step and the queries are called by one thread, the engine's. cancel may be called by any thread.
 #pragma once
@@ -23,18 +25,18 @@ namespace glmhost::generation {
 enum class Priority { interactive, batch };
 
 enum class FinishReason {
-  stop,       // the model ended its turn, or a stop string came
-  length,     // max_tokens
-  context,    // the model's context is full
+  stop,     // the model ended its turn, or a stop string came
+  length,   // max_tokens
+  context,  // the model's context is full
   cancelled,
-  failed,     // the model gave no usable numbers (a damaged file, an overflow); SequenceEvent::failure says so
+  failed,  // the model gave no usable numbers (a damaged file, an overflow); SequenceEvent::failure says so
 };
 
 struct GenerationRequest {
   std::vector<std::int32_t> prompt;  // at least one token
   SamplingOptions sampling;
-  std::int32_t max_tokens = 512;     // 1 .. context length
-  std::vector<std::string> stop;     // texts that end the answer and are not part of it; at most 16, not empty
+  std::int32_t max_tokens = 512;  // 1 .. context length
+  std::vector<std::string> stop;  // texts that end the answer and are not part of it; at most 16, not empty
   Priority priority = Priority::interactive;
 };
 
@@ -43,7 +45,7 @@ using SequenceId = std::uint64_t;
 // What one step brought for one sequence. Text is whole characters; text that may still become a stop string is held
 // back. tokens are the ids behind this event (also those whose text is held back), without the id that ends the turn.
 struct SequenceEvent {
-  SequenceId sequence;
+  SequenceId sequence = 0;
   std::string text;
   std::vector<std::int32_t> tokens;
   std::vector<Choice> choices;           // with logprobs, when asked for
@@ -52,9 +54,9 @@ struct SequenceEvent {
 };
 
 struct SchedulerOptions {
-  std::uint64_t kv_bytes = 0;           // bound of the cache; 0: one full context, at most 1 GiB
-  std::int32_t max_sequences = 32;      // running at once
-  std::int32_t prompt_piece = 256;      // prompt tokens taken into one step
+  std::uint64_t kv_bytes = 0;       // bound of the cache; 0: one full context, at most 1 GiB
+  std::int32_t max_sequences = 32;  // running at once
+  std::int32_t prompt_piece = 256;  // prompt tokens taken into one step
 };
 
 class Scheduler {

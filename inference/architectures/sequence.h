@@ -1,0 +1,43 @@
+// One sequence run straight through a model, without a scheduler: for tests, `glm logits`, `glm validate`, `glm bench`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "inference/architectures/model.h"
+
+namespace glmhost::architectures {
+
+class Sequence {
+ public:
+  // Room for max_tokens positions. Throws Error(out_of_memory).
+  Sequence(const Model& model, std::int64_t max_tokens);
+
+  // Feeds tokens after those fed before, as one forward pass; at most the workspace's rows. logits: one row of the
+  // vocabulary for each token with Logits::all, for the last one with Logits::last.
+  enum class Logits { none, last, all };
+  void feed(std::span<const std::int32_t> tokens, Logits wanted, float* logits, Model::Workspace& workspace,
+            kernels::ThreadPool& pool, const LayerObserver* observer = nullptr);
+
+  std::int64_t length() const { return length_; }
+  void truncate(std::int64_t length) { length_ = length; }  // forgets what was fed after it
+
+  // A row of this sequence at `position`, for a batch of several sequences.
+  BatchRow row(std::int32_t token, std::int64_t position, bool wants_logits) const {
+    return {token, position, pages_, wants_logits};
+  }
+
+ private:
+  struct FreePage {
+    void operator()(std::byte* page) const;
+  };
+  const Model& model_;
+  std::vector<std::unique_ptr<std::byte, FreePage>> memory_;
+  std::vector<std::byte*> pages_;
+  std::vector<BatchRow> rows_;
+  std::int64_t length_ = 0;
+};
+
+}  // namespace glmhost::architectures

@@ -1,0 +1,453 @@
+#include "inference/generation/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include "inference/error.h"
+#include "inference/generation/cancellations.h"
+#include "inference/generation/kv_pool.h"
+#include "inference/generation/piece_policy.h"
+#include "inference/generation/running.h"
+
+namespace glmhost::generation {
+
+namespace {
+
+constexpr std::uint64_t kDefaultKvBytes = std::uint64_t{1} << 30;
+constexpr std::size_t kMaxStops = 16;
+
+std::int64_t pool_pages(const architectures::Model& model, const SchedulerOptions& options) {
+  const std::uint64_t page = model.page_bytes();
+  if (options.kv_bytes > 0) {
+    if (options.kv_bytes < page) {
+      throw Error(ErrorKind::out_of_memory, "A cache of " + std::to_string(options.kv_bytes) +
+                                                " bytes does not hold even " + std::to_string(kernels::kPageTokens) +
+                                                " tokens of this model, which need " + std::to_string(page) +
+                                                " bytes. Set a larger kv_bytes.");
+    }
+    return static_cast<std::int64_t>(options.kv_bytes / page);
+  }
+  const std::int64_t context = pages_for(model.hyperparameters().context_length);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kDefaultKvBytes / page), 1, context);
+}
+
+SequenceEvent event_of(const Running& sequence) {
+  SequenceEvent event;
+  event.sequence = sequence.id;
+  return event;
+}
+
+void check_options(const SchedulerOptions& options) {
+  const auto check = [](const char* field, std::int64_t value, std::int64_t most) {
+    if (value >= 1 && value <= most) return;
+    throw Error(ErrorKind::bad_argument, std::string("The value of ") + field + " is " + std::to_string(value) +
+                                             ", but it must be from 1 to " + std::to_string(most) + ".");
+  };
+  check("max_sequences", options.max_sequences, 4096);
+  check("prompt_piece", options.prompt_piece, 65536);
+}
+
+}  // namespace
+
+struct Scheduler::State {
+  State(const architectures::Model& the_model, const tokenizer::Tokenizer& the_tokenizer, kernels::ThreadPool& the_pool,
+        const SchedulerOptions& the_options)
+      : model(the_model),
+        tokenizer(the_tokenizer),
+        threads(the_pool),
+        options((check_options(the_options), the_options)),
+        pool(the_model.page_bytes(), pool_pages(the_model, the_options)),
+        context(std::min(the_model.hyperparameters().context_length, pool.pages() * kernels::kPageTokens)),
+        allowed_vocabulary(static_cast<std::int32_t>(
+            std::min<std::int64_t>(the_tokenizer.vocabulary_size(), the_model.hyperparameters().vocabulary))),
+        workspace(the_model.make_workspace(the_options.max_sequences + the_options.prompt_piece)) {
+    policy.most = the_options.prompt_piece;
+  }
+  ~State() {
+    for (const auto& sequence : sequences) release(*sequence);
+  }
+
+  void check(const GenerationRequest& request) const;
+  std::int64_t pages_needed(const GenerationRequest& request) const;
+  bool has_room(std::int64_t pages) const;
+  bool make_room(std::int64_t pages);
+  void park(Running& sequence);
+  void unpark();
+  void release(Running& sequence);
+  void report_cancelled(std::vector<SequenceEvent>& events);
+  void plan_pass();
+  bool take_pages(Running& sequence, std::int64_t tokens);
+  void sample_outputs(std::vector<SequenceEvent>& events);
+  SequenceEvent accept(Running& sequence, Choice choice);
+  void finish(Running& sequence, SequenceEvent& event, FinishReason reason);
+  void forget_finished();
+  std::int64_t occupied() const;
+  bool any_interactive() const;
+
+  const architectures::Model& model;
+  const tokenizer::Tokenizer& tokenizer;
+  kernels::ThreadPool& threads;
+  SchedulerOptions options;
+  KvPool pool;
+  std::int64_t context;
+  std::int32_t allowed_vocabulary;
+  std::unique_ptr<architectures::Model::Workspace> workspace;
+  PiecePolicy policy;
+  TokenCost cost;
+  Counters counters;
+
+  std::vector<std::unique_ptr<Running>> sequences;  // in the order they came
+  std::int64_t reserved_pages = 0;                  // of all sequences; never above pool.pages()
+  SequenceId next_id = 1;
+  Cancellations cancellations;
+
+  // The pass being built or run.
+  struct Share {
+    Running* sequence;
+    std::int64_t count;  // of its pending tokens
+    bool output;         // its last token's logits are wanted
+  };
+  std::vector<Share> shares;
+  std::vector<architectures::BatchRow> rows;
+  std::vector<SequenceId> ids;
+  std::vector<float> logits;
+  std::unordered_set<SequenceId> finished;
+};
+
+void Scheduler::State::check(const GenerationRequest& request) const {
+  request.sampling.validate();
+  if (request.prompt.empty()) {
+    throw Error(ErrorKind::bad_argument, "The prompt is empty: it must have at least one token.");
+  }
+  for (const std::int32_t token : request.prompt) {
+    if (token < 0 || token >= model.hyperparameters().vocabulary) {
+      throw Error(ErrorKind::bad_argument, "The prompt has the token " + std::to_string(token) +
+                                               ", which is outside of the model's vocabulary (0 to " +
+                                               std::to_string(model.hyperparameters().vocabulary - 1) + ").");
+    }
+  }
+  if (request.max_tokens < 1) {
+    throw Error(ErrorKind::bad_argument,
+                "The value of max_tokens is " + std::to_string(request.max_tokens) + ", but it must be at least 1.");
+  }
+  if (request.stop.size() > kMaxStops) {
+    throw Error(ErrorKind::bad_argument, "There are " + std::to_string(request.stop.size()) +
+                                             " stop strings; at most " + std::to_string(kMaxStops) + " are allowed.");
+  }
+  for (const std::string& stop : request.stop) {
+    if (stop.empty()) throw Error(ErrorKind::bad_argument, "A stop string is empty: it would stop every answer.");
+    tokenizer::Utf8Stream characters;
+    if (characters.push(stop) + characters.finish() != stop) {
+      throw Error(ErrorKind::bad_argument, "A stop string is not valid UTF-8: it could never be found in an answer.");
+    }
+  }
+  const auto length = static_cast<std::int64_t>(request.prompt.size());
+  if (length >= context) {
+    const bool by_cache = context < model.hyperparameters().context_length;
+    throw Error(ErrorKind::context_exceeded,
+                "The prompt has " + std::to_string(length) + " tokens, " + std::to_string(length - context + 1) +
+                    " too many: " + (by_cache ? "the cache" : "the model's context") + " holds " +
+                    std::to_string(context) + " tokens, and the answer needs at least one of them. Shorten the prompt" +
+                    (by_cache ? " or give the cache more memory (kv_bytes)." : "."));
+  }
+}
+
+std::int64_t Scheduler::State::pages_needed(const GenerationRequest& request) const {
+  const std::int64_t most = static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens;
+  return pages_for(std::min(most, context));
+}
+
+std::int64_t Scheduler::State::occupied() const {
+  return std::count_if(sequences.begin(), sequences.end(), [](const auto& s) { return !s->parked(); });
+}
+
+bool Scheduler::State::any_interactive() const {
+  return std::any_of(sequences.begin(), sequences.end(), [](const auto& s) { return s->interactive(); });
+}
+
+bool Scheduler::State::has_room(std::int64_t pages) const {
+  return occupied() < options.max_sequences && reserved_pages + pages <= pool.pages();
+}
+
+// For an interactive request: parks batch sequences, the youngest first, until it fits. Parks none when that would not
+// be enough.
+bool Scheduler::State::make_room(std::int64_t pages) {
+  if (has_room(pages)) return true;
+  std::int64_t held = 0;
+  std::int64_t holders = 0;
+  for (const auto& sequence : sequences) {
+    if (sequence->interactive() || sequence->parked()) continue;
+    held += sequence->reserved;
+    ++holders;
+  }
+  if (occupied() - holders >= options.max_sequences || reserved_pages - held + pages > pool.pages()) return false;
+  for (auto it = sequences.rbegin(); it != sequences.rend() && !has_room(pages); ++it) {
+    if (!(*it)->interactive() && !(*it)->parked()) park(**it);
+  }
+  return true;
+}
+
+// Takes a sequence's cache away. It is computed again later; the answer goes on as if nothing had happened.
+void Scheduler::State::park(Running& sequence) {
+  release(sequence);
+  sequence.computed = 0;
+}
+
+void Scheduler::State::release(Running& sequence) {
+  for (std::byte* page : sequence.pages) pool.give_back(page);
+  sequence.pages.clear();
+  reserved_pages -= sequence.reserved;
+  sequence.reserved = 0;
+}
+
+// Oldest first, and only while no interactive sequence is there: batch sequences would rest anyway.
+void Scheduler::State::unpark() {
+  if (any_interactive()) return;
+  for (const auto& sequence : sequences) {
+    if (!sequence->parked()) continue;
+    const std::int64_t pages = pages_needed(sequence->request);
+    if (!has_room(pages)) return;
+    sequence->reserved = pages;
+    reserved_pages += pages;
+  }
+}
+
+void Scheduler::State::finish(Running& sequence, SequenceEvent& event, FinishReason reason) {
+  event.finished = reason;
+  release(sequence);
+  cancellations.remove(sequence.id);
+  finished.insert(sequence.id);
+}
+
+void Scheduler::State::forget_finished() {
+  if (finished.empty()) return;
+  std::erase_if(sequences, [this](const auto& sequence) { return finished.contains(sequence->id); });
+  finished.clear();
+}
+
+void Scheduler::State::report_cancelled(std::vector<SequenceEvent>& events) {
+  for (const auto& sequence : sequences) {
+    if (finished.contains(sequence->id) || !cancellations.cancelled(sequence->id)) continue;
+    SequenceEvent event = event_of(*sequence);
+    finish(*sequence, event, FinishReason::cancelled);
+    events.push_back(std::move(event));
+  }
+  forget_finished();
+}
+
+bool Scheduler::State::take_pages(Running& sequence, std::int64_t tokens) {
+  while (static_cast<std::int64_t>(sequence.pages.size()) < pages_for(tokens)) {
+    std::byte* page = pool.take();
+    if (page == nullptr) return false;
+    sequence.pages.push_back(page);
+  }
+  return true;
+}
+
+// Every running answer's next token, then prompts in the order they came as far as the piece goes.
+void Scheduler::State::plan_pass() {
+  shares.clear();
+  rows.clear();
+  ids.clear();
+  const bool interactive_only = any_interactive();
+  const auto takes_part = [&](const Running& sequence) {
+    return !sequence.parked() && (sequence.interactive() || !interactive_only);
+  };
+  for (const auto& sequence : sequences) {
+    if (takes_part(*sequence) && sequence->answering()) shares.push_back({sequence.get(), 1, true});
+  }
+  std::int64_t room = policy.compute(cost.seconds_per_token(), model.hyperparameters().layers, !shares.empty());
+  for (const auto& sequence : sequences) {
+    if (room == 0) break;
+    if (!takes_part(*sequence) || sequence->answering()) continue;
+    const std::int64_t count = std::min(room, sequence->pending());
+    shares.push_back({sequence.get(), count, count == sequence->pending()});
+    room -= count;
+  }
+}
+
+void Scheduler::State::sample_outputs(std::vector<SequenceEvent>& events) {
+  std::vector<Running*> outputs;
+  for (const Share& share : shares) {
+    if (share.output) outputs.push_back(share.sequence);
+  }
+  struct Outcome {
+    Choice choice;
+    std::string failure;
+  };
+  std::vector<Outcome> outcomes(outputs.size());
+  const auto vocabulary = static_cast<std::size_t>(model.hyperparameters().vocabulary);
+  const auto body = [&](std::int64_t begin, std::int64_t end, int) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const Running& sequence = *outputs[i];
+      try {
+        outcomes[i].choice = sample(std::span(logits).subspan(i * vocabulary, vocabulary), allowed_vocabulary,
+                                    sequence.request.sampling, sequence.tokens, sequence.generated());
+      } catch (const std::exception& error) {
+        outcomes[i].failure = error.what();
+      }
+    }
+  };
+  threads.for_range(static_cast<std::int64_t>(outputs.size()), 1, body);
+
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Running& sequence = *outputs[i];
+    if (cancellations.cancelled(sequence.id)) continue;  // reported as cancelled, without a last word
+    if (!outcomes[i].failure.empty()) {
+      SequenceEvent event = event_of(sequence);
+      event.failure = outcomes[i].failure;
+      finish(sequence, event, FinishReason::failed);
+      events.push_back(std::move(event));
+      continue;
+    }
+    events.push_back(accept(sequence, std::move(outcomes[i].choice)));
+  }
+}
+
+SequenceEvent Scheduler::State::accept(Running& sequence, Choice choice) {
+  SequenceEvent event = event_of(sequence);
+  ++counters.generated_tokens;
+  const auto end_of_text = [&] {
+    std::string rest = sequence.stops.push(sequence.characters.finish());
+    return rest + sequence.stops.finish();
+  };
+  if (tokenizer.is_end_of_generation(choice.token)) {
+    event.text = end_of_text();
+    finish(sequence, event, FinishReason::stop);
+    return event;
+  }
+  const std::int32_t token = choice.token;
+  sequence.tokens.push_back(token);
+  event.tokens.push_back(token);
+  if (sequence.request.sampling.logprobs > 0) event.choices.push_back(std::move(choice));
+  event.text = sequence.stops.push(sequence.characters.push(tokenizer.bytes(token)));
+
+  std::optional<FinishReason> reason;
+  if (sequence.stops.stopped()) {
+    reason = FinishReason::stop;
+  } else if (sequence.generated() >= sequence.request.max_tokens) {
+    reason = FinishReason::length;
+  } else if (static_cast<std::int64_t>(sequence.tokens.size()) >= context) {
+    reason = FinishReason::context;
+  }
+  if (reason) {
+    event.text += end_of_text();
+    finish(sequence, event, *reason);
+  }
+  return event;
+}
+
+Scheduler::Scheduler(const architectures::Model& model, const tokenizer::Tokenizer& tokenizer,
+                     kernels::ThreadPool& pool, const SchedulerOptions& options)
+    : state_(std::make_unique<State>(model, tokenizer, pool, options)) {}
+
+Scheduler::~Scheduler() = default;
+
+std::int64_t Scheduler::context_tokens() const {
+  return state_->context;
+}
+
+void Scheduler::check(const GenerationRequest& request) const {
+  state_->check(request);
+}
+
+std::optional<SequenceId> Scheduler::add(const GenerationRequest& request) {
+  State& s = *state_;
+  s.check(request);
+  const std::int64_t pages = s.pages_needed(request);
+  if (request.priority == Priority::interactive) {
+    if (!s.make_room(pages)) return std::nullopt;
+  } else {
+    // Those that were parked go first.
+    const bool parked = std::any_of(s.sequences.begin(), s.sequences.end(), [](const auto& x) { return x->parked(); });
+    if (parked || !s.has_room(pages)) return std::nullopt;
+  }
+  auto sequence = std::make_unique<Running>(s.next_id++, request);
+  sequence->reserved = pages;
+  s.reserved_pages += pages;
+  s.cancellations.add(sequence->id);
+  s.sequences.push_back(std::move(sequence));
+  return s.sequences.back()->id;
+}
+
+void Scheduler::cancel(SequenceId sequence) {
+  state_->cancellations.cancel(sequence);
+}
+
+std::vector<SequenceEvent> Scheduler::step() {
+  State& s = *state_;
+  std::vector<SequenceEvent> events;
+  s.report_cancelled(events);
+  s.unpark();
+  s.plan_pass();
+
+  std::size_t outputs = 0;
+  for (auto share = s.shares.begin(); share != s.shares.end();) {
+    Running& sequence = *share->sequence;
+    if (!s.take_pages(sequence, sequence.computed + share->count)) {
+      SequenceEvent event = event_of(sequence);
+      event.failure =
+          "The system has no memory left for the cache of this answer: close other programs, or set a "
+          "smaller kv_bytes so that fewer requests run at once.";
+      s.finish(sequence, event, FinishReason::failed);
+      events.push_back(std::move(event));
+      share = s.shares.erase(share);
+      continue;
+    }
+    for (std::int64_t i = 0; i < share->count; ++i) {
+      const std::int64_t position = sequence.computed + i;
+      s.rows.push_back({sequence.tokens[static_cast<std::size_t>(position)], position, sequence.pages,
+                        share->output && i + 1 == share->count});
+    }
+    s.ids.push_back(sequence.id);
+    outputs += share->output ? 1 : 0;
+    ++share;
+  }
+  if (s.shares.empty()) {
+    s.forget_finished();
+    return events;
+  }
+  const std::size_t needed = outputs * static_cast<std::size_t>(s.model.hyperparameters().vocabulary);
+  if (s.logits.size() < needed) s.logits.resize(needed);
+
+  const auto start = std::chrono::steady_clock::now();
+  s.cancellations.begin_pass(s.ids);
+  const bool complete = s.model.forward(s.rows, s.logits.data(), *s.workspace, s.threads, s.cancellations.abandon());
+  s.cancellations.end_pass();
+  if (complete) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    s.cost.record(static_cast<std::int64_t>(s.rows.size()), took.count());
+    ++s.counters.steps;
+    for (const State::Share& share : s.shares) {
+      Running& sequence = *share.sequence;
+      const auto prompt = static_cast<std::int64_t>(sequence.request.prompt.size());
+      s.counters.prompt_tokens +=
+          static_cast<std::uint64_t>(std::clamp<std::int64_t>(prompt - sequence.computed, 0, share.count));
+      sequence.computed += share.count;
+    }
+    s.sample_outputs(events);
+  }
+  s.report_cancelled(events);
+  return events;
+}
+
+bool Scheduler::idle() const {
+  return state_->sequences.empty();
+}
+std::int32_t Scheduler::running() const {
+  return static_cast<std::int32_t>(state_->sequences.size());
+}
+
+std::uint64_t Scheduler::kv_bytes_used() const {
+  return static_cast<std::uint64_t>(state_->pool.pages() - state_->pool.free_pages()) * state_->pool.page_bytes();
+}
+std::uint64_t Scheduler::kv_bytes_total() const {
+  return static_cast<std::uint64_t>(state_->pool.pages()) * state_->pool.page_bytes();
+}
+
+Scheduler::Counters Scheduler::counters() const {
+  return state_->counters;
+}
+
+}  // namespace glmhost::generation
