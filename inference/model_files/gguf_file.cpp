@@ -33,6 +33,11 @@ ShardPlace read_place(const Metadata& metadata) {
   throw Error(ErrorKind::bad_file, name + " " + problem);
 }
 
+[[noreturn]] void throw_out_of_memory(const std::filesystem::path& path) {
+  throw Error(ErrorKind::out_of_memory, "There is not enough memory left to read the header of " + quoted_path(path) +
+                                            "; close other programs or unload a model.");
+}
+
 std::string part(std::uint64_t number, std::uint64_t count) {
   return grouped(number) + " of " + grouped(count);
 }
@@ -80,8 +85,9 @@ struct GgufFile::State {
 void GgufFile::State::add_other_shards(const ShardPlace& first) {
   const std::string& name = shards[0]->name();
   if (first.count == 0 || first.number >= first.count) {
-    fail_set(name, "is damaged: it says that it is part " + part(first.number + 1, first.count) +
-                       " of a split model. Download the file again.");
+    fail_set(name, "is damaged: \"split.no\" is " + grouped(first.number) +
+                       " (parts count from 0) and \"split.count\" is " + grouped(first.count) +
+                       ". Download the file again.");
   }
   if (first.count > kMostShards) {
     throw Error(ErrorKind::unsupported, name + " is one of " + grouped(first.count) + " parts, and at most " +
@@ -111,9 +117,10 @@ void GgufFile::State::add_other_shards(const ShardPlace& first) {
     const std::string sibling_name = source->name();
     const ShardPlace place = add_shard(std::move(source));
     if (place.count != first.count || place.number != number) {
-      fail_set(sibling_name, "says that it is part " + part(place.number + 1, place.count) +
-                                 " of a split model, but its name and the first part say " +
-                                 part(number + 1, first.count) + "; download the parts of one set again.");
+      fail_set(sibling_name, "stands where part " + part(number + 1, first.count) +
+                                 " of a split model should be, but it says \"split.no\" " + grouped(place.number) +
+                                 " (parts count from 0) and \"split.count\" " + grouped(place.count) +
+                                 "; download the parts of one set again.");
     }
   }
   if (first.count > 1 && first.tensors && *first.tensors != tensors.size()) {
@@ -135,11 +142,10 @@ GgufFile GgufFile::open(const std::filesystem::path& path) try {
   state->index_tensors();
   return GgufFile(std::move(state));
 } catch (const std::bad_alloc&) {
-  throw Error(ErrorKind::out_of_memory, "There is not enough memory left to read the header of " + quoted_path(path) +
-                                            "; close other programs or unload a model.");
+  throw_out_of_memory(path);
 }
 
-GgufFile GgufFile::from_bytes(std::vector<std::byte> bytes, const std::string& name) {
+GgufFile GgufFile::from_bytes(std::vector<std::byte> bytes, const std::string& name) try {
   auto state = std::make_unique<State>();
   state->path = name;
   const ShardPlace first = state->add_shard(bytes_in_memory(std::move(bytes), name));
@@ -147,6 +153,8 @@ GgufFile GgufFile::from_bytes(std::vector<std::byte> bytes, const std::string& n
     fail_set(quoted_text(name), "is one part of a split model, and the other parts are not in memory.");
   state->index_tensors();
   return GgufFile(std::move(state));
+} catch (const std::bad_alloc&) {
+  throw_out_of_memory(name);
 }
 
 const std::filesystem::path& GgufFile::path() const {

@@ -43,9 +43,9 @@ using MetadataValue =
 
 class GgufFile {
  public:
-  // Opens FILE, and for name-00001-of-000NN.gguf all its shards. Throws Error: not_found, io, bad_file, unsupported;
-  // the sentence names the file and what to do (a directory, a text file, a safetensors file, a file cut short and an
-  // unknown tensor type are each told apart).
+  // Opens FILE, and for name-00001-of-000NN.gguf all its shards. Throws Error: not_found, io, bad_file, unsupported,
+  // out_of_memory; the sentence names the file and what to do (a directory, a text file, a safetensors file, a file cut
+  // short and an unknown tensor type are each told apart).
   static GgufFile open(const std::filesystem::path& path);
 
   // A model in one piece that is already in memory; `name` stands for the path. Throws as open does.

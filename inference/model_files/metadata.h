@@ -18,6 +18,8 @@ class Metadata {
  public:
   // Reads `count` entries. Throws Error(bad_file).
   Metadata(HeaderReader& reader, std::uint64_t count, std::string file_name);
+  Metadata(Metadata&&) noexcept = default;  // moved only: a copy's index would point into the original
+  Metadata& operator=(Metadata&&) noexcept = default;
 
   // The contracts are those of GgufFile's members of the same name.
   const MetadataValue* find(std::string_view key) const;
