@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace glmhost::platform {
 
 std::uint32_t process_id();
+std::optional<std::uint32_t> user_id();  // the effective one; nothing on Windows, where users are no numbers
 
 // False also for a zombie, which runs no more. A process of another user counts as alive.
 bool process_is_alive(std::uint32_t pid);

@@ -46,6 +46,8 @@ std::uint32_t process_id() {
   return static_cast<std::uint32_t>(getpid());
 }
 
+std::optional<std::uint32_t> user_id() { return geteuid(); }
+
 bool process_is_alive(std::uint32_t pid) {
   if (!is_one_process(pid)) return false;
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) return false;

@@ -71,6 +71,8 @@ std::uint32_t process_id() {
   return GetCurrentProcessId();
 }
 
+std::optional<std::uint32_t> user_id() { return std::nullopt; }
+
 bool process_is_alive(std::uint32_t pid) {
   const WindowsHandle process(OpenProcess(SYNCHRONIZE, FALSE, pid));
   if (!process) return pid != 0 && GetLastError() == ERROR_ACCESS_DENIED;

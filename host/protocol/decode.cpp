@@ -11,6 +11,13 @@ std::uint64_t message_id(std::span<const std::string_view> frames) {
   return id;
 }
 
+std::string version_mismatch(std::string_view sender, std::uint32_t version, std::string_view receiver) {
+  return "The " + std::string(sender) + " speaks protocol version " + std::to_string(version) + " and the " +
+         std::string(receiver) + " version " + std::to_string(kProtocolVersion) +
+         ". Use programs of the same GLM Host release, and restart the daemon after an update (`glm stop`, then "
+         "`glm serve`).";
+}
+
 DecodeError bad_message(std::uint64_t id, std::string sentence) {
   return {id, {ErrorCode::bad_request, std::move(sentence)}};
 }
@@ -25,11 +32,7 @@ std::variant<RawMessage, DecodeError> decode_frames(std::span<const std::string_
   const auto version = static_cast<std::uint8_t>(frames[0][0]);
   raw.kind = static_cast<std::uint8_t>(frames[0][1]);
   if (version != kProtocolVersion) {
-    return bad_message(raw.id, "The " + std::string(sender) + " speaks protocol version " + std::to_string(version) +
-                                   " and the " + std::string(receiver) + " version " +
-                                   std::to_string(kProtocolVersion) +
-                                   ". Use programs of the same GLM Host release, and restart the daemon after an "
-                                   "update (`glm stop`, then `glm serve`).");
+    return bad_message(raw.id, version_mismatch(sender, version, receiver));
   }
   if (frames.size() != 3 || frames[1].size() != 8) {
     return bad_message(raw.id, "A message must have 3 frames: version and kind, a request id of 8 bytes, and a body.");

@@ -23,6 +23,8 @@ std::variant<RawMessage, DecodeError> decode_frames(std::span<const std::string_
 // 0 where there is none.
 std::uint64_t message_id(std::span<const std::string_view> frames);
 
+std::string version_mismatch(std::string_view sender, std::uint32_t version, std::string_view receiver);
+
 DecodeError bad_message(std::uint64_t id, std::string sentence);
 
 // Texts that are names, not content.
