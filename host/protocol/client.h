@@ -1,9 +1,10 @@
 // A client's connection to the daemon.
 //
 // Thread rules: every member may be called from several threads at once; several requests may be open at once. One I/O
-// thread owns the socket; callbacks run on it and must return quickly. The destructor cancels what is open.
-// The connection is made on first use and made again when the daemon went away: requests open at that moment end with
-// Error(backend_failed), later ones go to the new daemon.
+// thread owns the socket; callbacks run on it, must return quickly, must not throw and must not wait for a Call. The
+// destructor cancels what is open: each open request still gets its on_done, none begins any more. A callback may start
+// and cancel requests, and may destroy the Client. The connection is made on first use and made again when the daemon
+// went away: requests open at that moment end with Error(backend_failed), later ones go to the new daemon.
 #pragma once
 
 #include <chrono>

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <string>
 #include <vector>
 #include <zmq.hpp>
 
@@ -16,6 +17,12 @@ inline void set_heartbeats(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::heartbeat_ivl, 3000);
   socket.set(zmq::sockopt::heartbeat_timeout, 10'000);
   socket.set(zmq::sockopt::heartbeat_ttl, 10'000);
+}
+
+// "3 s", "250 ms"
+inline std::string duration_text(std::chrono::milliseconds duration) {
+  const auto count = duration.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
 }
 
 // zmq::poll(), but a signal that interrupts it is no error: the caller looks around and polls again.
