@@ -37,10 +37,10 @@ void store_kv(const KvLayout& layout, std::byte* layer_page, std::int64_t slot, 
 
 // One new token of one sequence.
 struct AttentionRow {
-  const float* query;                     // heads x key_dim, contiguous
-  float* out;                             // heads x value_dim, contiguous
-  std::int64_t position;                  // attends to positions [max(0, position - window + 1), position]
-  std::span<std::byte* const> pages;      // the sequence's pages in order; page p holds positions from p * kPageTokens
+  const float* query;                 // heads x key_dim, contiguous
+  float* out;                         // heads x value_dim, contiguous
+  std::int64_t position;              // attends to positions [max(0, position - window + 1), position]
+  std::span<std::byte* const> pages;  // the sequence's pages in order; page p holds positions from p * kPageTokens
 };
 
 struct AttentionParameters {

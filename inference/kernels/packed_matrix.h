@@ -25,7 +25,7 @@ inline constexpr std::int64_t kPanelRows = 16;
 
 class PackedMatrix {
  public:
-  PackedMatrix() = default;
+  PackedMatrix();
   // An empty matrix to be filled by pack_rows. columns must be a multiple of the type's block.
   // Throws Error(out_of_memory).
   PackedMatrix(model_files::TensorType type, std::int64_t rows, std::int64_t columns);

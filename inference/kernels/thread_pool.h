@@ -4,6 +4,7 @@
 // Workers spin briefly after a loop and then sleep on a futex: an idle pool uses no CPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,12 @@ class ThreadPool {
   // Only one thread may be in for_range at a time. count <= grain runs on the caller alone, without waking anybody.
   void for_range(std::int64_t count, std::int64_t grain,
                  const std::function<void(std::int64_t begin, std::int64_t end, int thread)>& body);
+
+  // Working memory for the bodies of one loop: each thread's own, and one piece for all together. reserve_scratch is
+  // called between loops (it may move the memory and throws Error(out_of_memory)); contents do not outlive a loop.
+  void reserve_scratch(std::size_t bytes_per_thread, std::size_t shared_bytes = 0);
+  std::byte* scratch(int thread) const;  // 64-byte aligned
+  std::byte* shared_scratch() const;
 
  private:
   struct State;
