@@ -1,4 +1,6 @@
+#include <optional>
 #include <span>
+#include <string>
 
 #include "inference/chat/families.h"
 #include "inference/chat/python_text.h"
@@ -7,12 +9,12 @@ namespace glmhost::chat {
 namespace {
 
 // Of a list the template takes the first entry only.
-std::string system_prefix(const Content& content) {
-  if (!content.is_list) return content.text() + "\n\n";
+std::string system_text(const Content& content) {
+  if (!content.is_list) return content.text();
   if (!content.starts_with(ContentPart::Kind::text)) {
     refuse("messages[0].content must begin with a text part: Gemma's template takes nothing else of a system message.");
   }
-  return content.parts[0].text + "\n\n";
+  return content.parts[0].text;
 }
 
 }  // namespace
@@ -22,9 +24,9 @@ void write_gemma_3(const Conversation& conversation, PromptWriter& out) {
   if (messages.empty()) refuse("messages is empty: Gemma's template needs at least one message.");
 
   out.own("<bos>");
-  std::string prefix;
+  std::optional<std::string> system;
   if (messages[0].role == Role::system) {
-    prefix = system_prefix(messages[0].content);
+    system = system_text(messages[0].content);
     messages = messages.subspan(1);
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -33,7 +35,7 @@ void write_gemma_3(const Conversation& conversation, PromptWriter& out) {
       refuse("Conversation roles must alternate user/assistant/user/assistant/...");
     }
     out.own("<start_of_turn>").own(message.role == Role::assistant ? "model" : name(message.role)).own("\n");
-    if (i == 0) out.given(prefix);
+    if (i == 0 && system) out.given(*system).own("\n\n");
     for (const ContentPart& part : message.content.parts) {
       if (part.kind == ContentPart::Kind::image) out.own("<start_of_image>");
       if (part.kind == ContentPart::Kind::text) out.given(strip(part.text));

@@ -12,19 +12,19 @@ using enum AnswerNewlines;
 
 // In the order of Family.
 constexpr std::array<FamilyFacts, 12> kFamilies = {{
-    // family, name, template, thinks, takes tools, takes calls, newlines
-    {Family::glm_4_9b_chat, "glm-4-9b-chat", write_glm_4_9b_chat, false, true, false, one_leading},
-    {Family::glm_edge, "glm-edge", write_glm_edge, false, false, false, one_leading},
-    {Family::glm_z1, "glm-z1", write_glm_z1, true, true, false, all_around},
-    {Family::glm_4_6, "glm-4.6", write_glm_4_6, true, true, true, all_around},
-    {Family::glm_4_7_flash, "glm-4.7-flash", write_glm_4_7_flash, true, true, true, all_around},
-    {Family::glm_5_2, "glm-5.2", write_glm_5_2, true, true, true, kept},
-    {Family::smollm2, "smollm2", write_smollm2, false, false, false, kept},
-    {Family::gemma_3, "gemma-3", write_gemma_3, false, false, false, kept},
-    {Family::llama_3_1, "llama-3.1", write_llama_3_1, false, true, true, kept},
-    {Family::llama_3_2, "llama-3.2", write_llama_3_2, false, true, true, kept},
-    {Family::llama_3, "llama-3", write_llama_3, false, false, false, kept},
-    {Family::chatml, "chatml", write_chatml, false, false, false, kept},
+    // family, name, template, thinks, takes tools, takes calls, takes parts, newlines
+    {Family::glm_4_9b_chat, "glm-4-9b-chat", write_glm_4_9b_chat, false, true, false, false, one_leading},
+    {Family::glm_edge, "glm-edge", write_glm_edge, false, false, false, false, one_leading},
+    {Family::glm_z1, "glm-z1", write_glm_z1, true, true, false, false, all_around},
+    {Family::glm_4_6, "glm-4.6", write_glm_4_6, true, true, true, true, all_around},
+    {Family::glm_4_7_flash, "glm-4.7-flash", write_glm_4_7_flash, true, true, true, true, all_around},
+    {Family::glm_5_2, "glm-5.2", write_glm_5_2, true, true, true, true, kept},
+    {Family::smollm2, "smollm2", write_smollm2, false, false, false, false, kept},
+    {Family::gemma_3, "gemma-3", write_gemma_3, false, false, false, true, kept},
+    {Family::llama_3_1, "llama-3.1", write_llama_3_1, false, true, true, false, kept},
+    {Family::llama_3_2, "llama-3.2", write_llama_3_2, false, true, true, false, kept},
+    {Family::llama_3, "llama-3", write_llama_3, false, false, false, false, kept},
+    {Family::chatml, "chatml", write_chatml, false, false, false, false, kept},
 }};
 
 constexpr bool is_in_order() {

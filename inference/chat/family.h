@@ -22,6 +22,7 @@ struct FamilyFacts {
   bool thinks;       // answers may begin with <think>
   bool takes_tools;  // the template tells the model about `tools`
   bool takes_calls;  // the template writes `tool_calls`
+  bool takes_parts;  // the template knows content parts other than text
   AnswerNewlines newlines;
 };
 

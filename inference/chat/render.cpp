@@ -5,14 +5,23 @@
 namespace glmhost::chat {
 namespace {
 
-void check_tools(const Conversation& conversation, const FamilyFacts& family) {
+// What a template would drop, or print as a Python object, is refused instead: nothing in a request is lost silently.
+void check_support(const Conversation& conversation, const FamilyFacts& family) {
   const std::string who = "the chat template of " + std::string(family.name);
   if (conversation.has_tools() && !family.takes_tools) {
     refuse("tools: " + who + " has no place for tools. Leave them out, or use a model of a newer GLM generation.");
   }
   for (std::size_t i = 0; i < conversation.messages.size(); ++i) {
-    if (!conversation.messages[i].tool_calls.empty() && !family.takes_calls) {
-      refuse("messages[" + std::to_string(i) + "].tool_calls: " + who + " has no place for tool calls.");
+    const Message& message = conversation.messages[i];
+    const std::string field = "messages[" + std::to_string(i) + "]";
+    if (!message.tool_calls.empty() && !family.takes_calls) {
+      refuse(field + ".tool_calls: " + who + " has no place for tool calls.");
+    }
+    if (family.takes_parts) continue;
+    for (std::size_t part = 0; part < message.content.parts.size(); ++part) {
+      if (message.content.parts[part].kind != ContentPart::Kind::text) {
+        refuse(field + ".content[" + std::to_string(part) + "]: " + who + " takes text only.");
+      }
     }
   }
 }
@@ -28,7 +37,7 @@ std::string Prompt::text() const {
 Prompt render(Family family, const RenderRequest& request) {
   const FamilyFacts& known = facts(family);
   const Conversation conversation = parse_conversation(request);
-  check_tools(conversation, known);
+  check_support(conversation, known);
   PromptWriter out;
   known.write(conversation, out);
   if (!request.continue_final_message) return out.finish();

@@ -22,8 +22,7 @@ Json read_json(const std::filesystem::path& path) {
 std::string rendered(const std::string& family, Json request, const Json& now) {
   request["now"] = now;
   try {
-    return glmhost::chat::render(*glmhost::chat::find_family(family),
-                                 glmhost::chat::RenderRequest::from_json(request))
+    return glmhost::chat::render(*glmhost::chat::find_family(family), glmhost::chat::RenderRequest::from_json(request))
         .text();
   } catch (const glmhost::Error& error) {
     CHECK(error.kind() == glmhost::ErrorKind::bad_argument);

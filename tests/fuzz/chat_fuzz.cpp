@@ -1,0 +1,61 @@
+// A request as bytes of JSON, rendered by every family, and the rest of the input as a streamed answer: refused or
+// rendered, and an answer is split the same however it is cut.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "inference/chat/template.h"
+#include "inference/error.h"
+
+using namespace glmhost::chat;
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void render_everywhere(const Json& json) {
+  for (const std::string_view name : family_names()) {
+    try {
+      const Family family = *find_family(name);
+      const RenderRequest request = with_known_roles(family, RenderRequest::from_json(json));
+      const Prompt prompt = render(family, request);
+      require(!prompt.starts_in_reasoning || prompt.text().ends_with("<think>"));
+      for (const auto& part : prompt.parts) require(!part.text.empty());
+    } catch (const glmhost::Error& error) {
+      require(error.kind() == glmhost::ErrorKind::bad_argument);
+    }
+  }
+}
+
+void split(std::string_view answer, Family family, bool starts_in_reasoning) {
+  ReasoningSplitter whole(family, starts_in_reasoning);
+  ReasoningSplitter bytes(family, starts_in_reasoning);
+  auto expected = whole.push(answer);
+  const auto last = whole.finish();
+  expected.reasoning += last.reasoning;
+  expected.content += last.content;
+  ReasoningSplitter::Delta sum;
+  for (std::size_t i = 0; i <= answer.size(); ++i) {
+    const auto delta = i == answer.size() ? bytes.finish() : bytes.push(answer.substr(i, 1));
+    sum.reasoning += delta.reasoning;
+    sum.content += delta.content;
+  }
+  require(sum.reasoning == expected.reasoning && sum.content == expected.content);
+  require(sum.reasoning.size() + sum.content.size() <= answer.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const Json json = Json::parse(input, nullptr, false);
+  if (!json.is_discarded()) render_everywhere(json);
+  for (const Family family : {Family::glm_4_6, Family::glm_5_2, Family::glm_z1, Family::glm_4_9b_chat}) {
+    split(input, family, false);
+    split(input, family, true);
+  }
+  return 0;
+}
