@@ -91,6 +91,17 @@ void MetadataReader::refuse_unless(std::string_view key, double neutral) const {
 }
 
 Hyperparameters read_hyperparameters(const MetadataReader& metadata) {
+  const model_files::TensorInfo* embedding = metadata.file().find_tensor("token_embd.weight");
+  if (embedding == nullptr) {
+    throw Error(ErrorKind::bad_file,
+                metadata.file().tensors().empty()
+                    ? "The model file " + metadata.file().path().string() +
+                          " has a vocabulary only and no weights: it can count and split tokens, but not answer. Take "
+                          "the model's full file."
+                    : "The model file " + metadata.file().path().string() +
+                          " has no tensor 'token_embd.weight'. The file is incomplete; get it again.");
+  }
+
   Hyperparameters h;
   h.architecture = metadata.architecture();
   // block_count includes the multi-token-prediction layers, which are no part of the trunk.
@@ -123,16 +134,6 @@ Hyperparameters read_hyperparameters(const MetadataReader& metadata) {
   h.rope_theta = metadata.find_number("rope.freq_base", 1e-3, 1e15).value_or(10000);
   h.norm_epsilon = static_cast<float>(metadata.number("attention.layer_norm_rms_epsilon", 1e-12, 0.1));
 
-  const model_files::TensorInfo* embedding = metadata.file().find_tensor("token_embd.weight");
-  if (embedding == nullptr) {
-    throw Error(ErrorKind::bad_file,
-                metadata.file().tensors().empty()
-                    ? "The model file " + metadata.file().path().string() +
-                          " has a vocabulary only and no weights: it can count and split tokens, but not answer. Take "
-                          "the model's full file."
-                    : "The model file " + metadata.file().path().string() +
-                          " has no tensor 'token_embd.weight'. The file is incomplete; get it again.");
-  }
   h.vocabulary = embedding->ne[1];
   if (h.vocabulary > (1 << 24)) {
     throw Error(ErrorKind::bad_file, "The model file " + metadata.file().path().string() + " claims " +

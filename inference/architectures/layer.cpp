@@ -54,7 +54,8 @@ void add_branch(Pass& pass, const std::vector<float>& post_norm, float epsilon) 
 JoinedLinear::JoinedLinear(WeightPlan& plan, const std::string& fused, std::initializer_list<Part> parts,
                            std::int64_t in) {
   for (const Part& part : parts) width_ += part.out;
-  if (plan.has(fused + ".weight") && !plan.has(parts.begin()->name + ".weight")) {
+  const model_files::TensorInfo* joined = plan.file().find_tensor(fused + ".weight");
+  if (joined != nullptr && joined->ne[1] == width_ && !plan.has(parts.begin()->name + ".weight")) {
     plan.linear(fused, width_, in, linears_[0]);
     count_ = 1;
     return;

@@ -72,7 +72,8 @@ class JoinedLinear {
     std::string name;
     std::int64_t out;
   };
-  // Takes `fused` when the file has it and not the first of the parts, else the parts one by one.
+  // Takes `fused` when the file has it with the rows of all parts and has not the first part, else the parts one by
+  // one.
   JoinedLinear(WeightPlan& plan, const std::string& fused, std::initializer_list<Part> parts, std::int64_t in);
   JoinedLinear(const JoinedLinear&) = delete;
   JoinedLinear& operator=(const JoinedLinear&) = delete;
