@@ -34,7 +34,8 @@ void sync_folder(const std::filesystem::path& folder) {
 void write_private_file(const std::filesystem::path& file, std::string_view bytes) {
   static std::atomic<unsigned> counter{0};
   std::filesystem::path fresh = file;
-  fresh += "." + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".new";
+  fresh +=
+      std::string(".").append(std::to_string(getpid())).append("-").append(std::to_string(counter++)).append(".new");
   unlink(fresh.c_str());  // left by a killed process that had our process id
 
   const auto fail = [&](int error) {

@@ -10,7 +10,11 @@ namespace glmhost::platform {
 void write_private_file(const std::filesystem::path& file, std::string_view bytes) {
   static std::atomic<unsigned> counter{0};
   std::filesystem::path fresh = file;
-  fresh += "." + std::to_string(GetCurrentProcessId()) + "-" + std::to_string(counter++) + ".new";
+  fresh += std::string(".")
+               .append(std::to_string(GetCurrentProcessId()))
+               .append("-")
+               .append(std::to_string(counter++))
+               .append(".new");
   const auto fail = [&](DWORD error) {
     DeleteFileW(fresh.c_str());
     throw std::runtime_error("Cannot write " + to_utf8(file) + ": " + error_text(error) + ".");

@@ -46,7 +46,9 @@ std::uint32_t process_id() {
   return static_cast<std::uint32_t>(getpid());
 }
 
-std::optional<std::uint32_t> user_id() { return geteuid(); }
+std::optional<std::uint32_t> user_id() {
+  return geteuid();
+}
 
 bool process_is_alive(std::uint32_t pid) {
   if (!is_one_process(pid)) return false;

@@ -71,7 +71,9 @@ std::uint32_t process_id() {
   return GetCurrentProcessId();
 }
 
-std::optional<std::uint32_t> user_id() { return std::nullopt; }
+std::optional<std::uint32_t> user_id() {
+  return std::nullopt;
+}
 
 bool process_is_alive(std::uint32_t pid) {
   const WindowsHandle process(OpenProcess(SYNCHRONIZE, FALSE, pid));

@@ -64,6 +64,8 @@ struct Hello {
   std::string program;  // "glm", "glm-language-server", ...
   std::string version;  // of the program
   std::uint32_t pid = 0;
+
+  bool operator==(const Hello&) const = default;
 };
 
 // A generation. Exactly one of `messages` and `prompt` is given.
@@ -85,22 +87,30 @@ struct Request {
   std::uint32_t deadline_ms = 600'000;  // from arrival; 1 .. 86,400,000
   std::uint32_t credits = 64;           // deltas that may be sent at once; 0: only the result
   bool memo = true;                     // may be answered from, and kept in, the memo store
+
+  bool operator==(const Request&) const = default;
 };
 
 struct Accepted {
   std::string model;
   std::uint32_t queue_position = 0;  // requests ahead of this one
+
+  bool operator==(const Accepted&) const = default;
 };
 
 struct TokenProbability {
   std::string text;  // bytes of the token, U+FFFD where they are no character
   float logprob = 0;
+
+  bool operator==(const TokenProbability&) const = default;
 };
 
 struct Delta {
   std::string content;
   std::string reasoning;
   std::vector<std::vector<TokenProbability>> logprobs;  // per token; chosen first
+
+  bool operator==(const Delta&) const = default;
 };
 
 struct Usage {
@@ -110,6 +120,8 @@ struct Usage {
   double queue_ms = 0;
   double prompt_ms = 0;
   double decode_ms = 0;
+
+  bool operator==(const Usage&) const = default;
 };
 
 // The whole answer, also when deltas were sent before.
@@ -120,22 +132,35 @@ struct Result {
   std::string model;
   bool from_memo = false;
   Usage usage;
+
+  bool operator==(const Result&) const = default;
 };
 
 struct ErrorMessage {
   ErrorCode code = ErrorCode::internal;
   std::string sentence;
+
+  bool operator==(const ErrorMessage&) const = default;
 };
 
-struct Cancel {};  // of the request with this id; unknown ids are ignored
+// Of the request with this id; unknown ids are ignored.
+struct Cancel {
+  bool operator==(const Cancel&) const = default;
+};
 
 struct Credit {
   std::uint32_t deltas = 1;
+
+  bool operator==(const Credit&) const = default;
 };
 
-struct Ping {};
+struct Ping {
+  bool operator==(const Ping&) const = default;
+};
 
-struct StatusRequest {};
+struct StatusRequest {
+  bool operator==(const StatusRequest&) const = default;
+};
 
 struct ModelStatus {
   std::string name;
@@ -149,6 +174,8 @@ struct ModelStatus {
   std::uint64_t context_tokens = 0;
   std::int64_t unload_in_s = -1;  // keep-alive left; -1: not counting
   std::string note;               // why it failed, defects noticed at load
+
+  bool operator==(const ModelStatus&) const = default;
 };
 
 struct QueueStatus {
@@ -160,6 +187,8 @@ struct QueueStatus {
   std::uint64_t refused = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t failed = 0;
+
+  bool operator==(const QueueStatus&) const = default;
 };
 
 struct Status {
@@ -173,6 +202,8 @@ struct Status {
   std::uint32_t threads = 0;
   std::vector<ModelStatus> models;
   QueueStatus queue;
+
+  bool operator==(const Status&) const = default;
 };
 
 // Answered by a result (empty content) or an error.
@@ -180,6 +211,8 @@ struct Control {
   enum class Action : std::uint8_t { stop_daemon = 0, load_model = 1, unload_model = 2 };
   Action action = Action::stop_daemon;
   std::string model;
+
+  bool operator==(const Control&) const = default;
 };
 
 using ClientMessage = std::variant<Hello, Request, Cancel, Credit, StatusRequest, Control, Ping>;
@@ -189,6 +222,8 @@ template <class Message>
 struct Envelope {
   std::uint64_t id = 0;
   Message message;
+
+  bool operator==(const Envelope&) const = default;
 };
 
 // The frames of a message, without the ROUTER's routing frame.
