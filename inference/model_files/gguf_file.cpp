@@ -84,7 +84,7 @@ struct GgufFile::State {
 
 void GgufFile::State::add_other_shards(const ShardPlace& first) {
   const std::string& name = shards[0]->name();
-  if (first.count == 0 || first.number >= first.count) {
+  if (first.number >= first.count) {
     fail_set(name, "is damaged: \"split.no\" is " + grouped(first.number) +
                        " (parts count from 0) and \"split.count\" is " + grouped(first.count) +
                        ". Download the file again.");
@@ -212,7 +212,7 @@ const TensorInfo* GgufFile::find_tensor(std::string_view name) const {
 }
 
 void GgufFile::read(const TensorInfo& tensor, std::uint64_t offset, std::span<std::byte> out) const {
-  if (tensor.shard < 0 || static_cast<std::size_t>(tensor.shard) >= state_->shards.size()) {
+  if (static_cast<std::size_t>(tensor.shard) >= state_->shards.size()) {  // a negative one, too
     throw Error(ErrorKind::bad_argument, "Tensor " + quoted_text(tensor.name) + " belongs to another file.");
   }
   if (offset > tensor.bytes || out.size() > tensor.bytes - offset) {

@@ -79,11 +79,9 @@ MetadataValue read_array(HeaderReader& reader) {
   return with_scalar(reader, type, [&](auto read, std::size_t stored_bytes) -> MetadataValue {
     using Element = std::invoke_result_t<decltype(read), HeaderReader&>;
     const auto count = reader.number<std::uint64_t>();
-    if (count > std::numeric_limits<std::uint64_t>::max() / stored_bytes) {
-      reader.fail("says that it has " + grouped(count) + " elements, more than a file can hold");
-    }
-    reader.need(count * stored_bytes);
+    // In this order: what passes the first check cannot wrap in the second.
     reader.charge(count, std::is_same_v<Element, bool> ? 1 : sizeof(Element));
+    reader.need(count * stored_bytes);
     std::vector<Element> elements;
     elements.reserve(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i < count; ++i) elements.push_back(read(reader));

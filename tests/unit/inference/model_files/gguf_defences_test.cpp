@@ -157,6 +157,12 @@ TEST_CASE("sizes that wrap round 64 bits are refused") {
   const std::uint64_t offset = kHuge - 31;
   std::memcpy(bytes.data() + top.header().size() - 8, &offset, sizeof offset);
   check_bytes_refused(bytes, ErrorKind::bad_file, {"\"the_tensor\"", "64 bits"});
+  // An offset that fits, with a size that takes its end round.
+  GgufWriter wide = with_tensor(0, {1 << 20}, 64, 0);
+  bytes = wide.bytes();
+  const std::uint64_t below_top = kHuge - 4095;
+  std::memcpy(bytes.data() + wide.header().size() - 8, &below_top, sizeof below_top);
+  check_bytes_refused(bytes, ErrorKind::bad_file, {"\"the_tensor\"", "64 bits"});
 }
 
 TEST_CASE("rows that are no whole blocks are refused") {
@@ -216,6 +222,18 @@ TEST_CASE("names from the file cannot upset a terminal") {
   } catch (const Error& error) {
     for (const char* c = error.what(); *c != 0; ++c) CHECK((*c >= ' ' && *c < 0x7f));
   }
+  // Broken characters: a stray continuation, a missing one, an overlong form, a surrogate, a C1 control.
+  GgufWriter broken;
+  broken.tensor(
+      {"a\x80"
+       "b\xc3(c\xc0\xaf"
+       "d\xed\xa0\x80"
+       "e\xc2\x9b"
+       "f",
+       77,
+       {1},
+       Bytes(16)});
+  check_refused_writer(broken, ErrorKind::unsupported, {"\"a?b?(c??d???e??f\""});
   // A long key is shortened; well-formed characters of any script stay.
   GgufWriter with_key;
   with_key.entry("模型" + std::string(5000, 'k'), 99, Bytes(16));
