@@ -17,7 +17,7 @@ std::string describe(const Fields::Json& value) {
     case Fields::Json::value_t::number_unsigned:
     case Fields::Json::value_t::number_float: {
       const double number = value.get<double>();
-      if (std::isnan(number)) return "not a number";
+      if (std::isnan(number)) return "NaN";
       if (std::isinf(number)) return number > 0 ? "infinity" : "minus infinity";
       return value.dump();
     }

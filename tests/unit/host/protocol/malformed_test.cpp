@@ -1,0 +1,320 @@
+// Messages that break a rule: each is refused with a sentence that names what is wrong, none does harm.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "host/protocol/body_reader.h"
+#include "host/protocol/messages.h"
+#include "tests/unit/host/protocol/frames.h"
+#include "tests/unit/host/protocol/random_messages.h"
+
+using namespace glmhost;
+using namespace glmhost::protocol;
+using test::head;
+using test::id_frame;
+using test::message;
+using test::views;
+using Json = nlohmann::ordered_json;
+using namespace std::string_literals;
+
+namespace {
+
+DecodeError refused(const Frames& frames) {
+  auto decoded = decode_client(views(frames));
+  auto* const error = std::get_if<DecodeError>(&decoded);
+  REQUIRE(error != nullptr);
+  CHECK(!error->error.sentence.empty());
+  CHECK(error->error.sentence.back() == '.');
+  return *error;
+}
+
+// The sentence for a request with these fields besides its prompt.
+std::string request_error(Json fields) {
+  if (!fields.contains("prompt") && !fields.contains("messages")) fields["prompt"] = "x";
+  const DecodeError error = refused(message(Kind::request, fields));
+  CHECK(error.id == 7);
+  CHECK(error.error.code == ErrorCode::bad_request);
+  return error.error.sentence;
+}
+
+std::string body_error(const std::string& body) {
+  return refused(message(Kind::request, body)).error.sentence;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const Json kUserMessage = {{"role", "user"}, {"content", "hello"}};
+
+}  // namespace
+
+TEST_CASE("frames: too few, too many, of the wrong size") {
+  const std::string body = test::pack({{"prompt", "x"}});
+  CHECK(refused({}).id == 0);
+  CHECK(refused({""}).id == 0);
+  CHECK(refused({head(Kind::request)}).id == 0);
+  CHECK(refused({head(Kind::request), id_frame(7)}).id == 7);
+  CHECK(refused({head(Kind::request), "1234567", body}).id == 0);
+  CHECK(refused({head(Kind::request), "123456789", body}).id == 0);
+  CHECK(refused({head(Kind::request) + "x", id_frame(7), body}).id == 7);
+  CHECK(refused({head(Kind::request), id_frame(7), body, "more"}).id == 7);
+  CHECK(refused({head(Kind::request), id_frame(7), ""}).id == 7);
+  CHECK(refused(Frames(1000, body)).id == 0);
+}
+
+TEST_CASE("another protocol version: the sentence names both") {
+  const DecodeError error = refused({head(Kind::hello, 9), id_frame(7), "whatever that version says"});
+  CHECK(error.id == 7);
+  CHECK(has(error.error.sentence, "The client speaks protocol version 9 and the daemon version 1"));
+
+  const auto decoded = decode_daemon(views({head(Kind::error, 0), id_frame(7), ""}));
+  CHECK(has(std::get<DecodeError>(decoded).error.sentence,
+            "The daemon speaks protocol version 0 and the client version 1"));
+}
+
+TEST_CASE("kinds that do not exist, or that the other side sends") {
+  for (const int kind : {0, 3, 4, 5, 6, 12, 127, 255}) {
+    CHECK(
+        has(refused(message(static_cast<Kind>(kind), Json::object())).error.sentence, "kind " + std::to_string(kind)));
+  }
+  for (const int kind : {0, 2, 7, 10, 11, 12, 255}) {
+    const auto decoded = decode_daemon(views(message(static_cast<Kind>(kind), Json::object())));
+    CHECK(std::holds_alternative<DecodeError>(decoded));
+  }
+}
+
+TEST_CASE("bodies that are no MessagePack") {
+  CHECK(has(body_error(""), "not valid MessagePack"));
+  CHECK(has(body_error("\xC1"s), "not valid MessagePack"));          // never used
+  CHECK(has(body_error("\x81"s), "not valid MessagePack"));          // a map that ends early
+  CHECK(has(body_error("\x80\x80"s), "not valid MessagePack"));      // bytes left over
+  CHECK(has(body_error("\x81\x01\x02"s), "not valid MessagePack"));  // a key that is no text
+  CHECK(has(body_error("{\"prompt\":\"x\"}"s), "MessagePack"));      // JSON
+  CHECK(has(body_error("\x90"s), "must be a map"));
+  CHECK(has(body_error("\xA1x"s), "must be a map"));
+  CHECK(has(body_error("\xC0"s), "must be a map"));
+}
+
+TEST_CASE("claimed lengths reserve nothing") {
+  CHECK(has(body_error("\xDF\xFF\xFF\xFF\xFF"s), "not valid MessagePack"));  // a map of 4 G entries
+  CHECK(has(body_error("\xDD\xFF\xFF\xFF\xFF"s), "not valid MessagePack"));
+  CHECK(has(body_error("\xDB\xFF\xFF\xFF\xFF"s + "x"), "not valid MessagePack"));
+  CHECK(has(body_error("\x81\xA6prompt\xDB\xFF\xFF\xFF\xF0"s + std::string(100, 'x')), "not valid MessagePack"));
+  CHECK(has(body_error("\xC6\xFF\xFF\xFF\xFF"s), "not valid MessagePack"));
+}
+
+TEST_CASE("nesting is bounded before it is built") {
+  const auto nested = [](std::size_t levels, const std::string& level) {
+    std::string body;
+    for (std::size_t i = 0; i < levels; ++i) body += level;
+    return body + "\xC0";
+  };
+  Json value;
+  CHECK(!read_body(nested(64, "\x91"), value));
+  CHECK(has(read_body(nested(65, "\x91"), value).value(), "nested more than 64 levels"));
+  CHECK(!read_body(nested(64, "\x81\xA1k"s), value));
+  CHECK(has(read_body(nested(65, "\x81\xA1k"s), value).value(), "nested more than 64 levels"));
+  CHECK(has(body_error(nested(1'000'000, "\x91")), "nested more than 64 levels"));
+  CHECK(has(body_error(nested(1'000'000, "\x81\xA1k"s)), "in the field \"k\""));
+}
+
+TEST_CASE("the number of values is bounded") {
+  // Each nil is one byte on the wire and 16 in memory.
+  std::string body = "\xDD\x00\x40\x00\x00"s + std::string(4u << 20, '\xC0');
+  CHECK(has(body_error(body), "holds more than"));
+}
+
+TEST_CASE("a map with very many keys takes linear time") {
+  constexpr std::uint32_t kKeys = 500'000;
+  std::string body = "\xDF\x00\x07\xA1\x20"s;  // 500,000
+  for (std::uint32_t i = 0; i < kKeys; ++i) {
+    const std::string key = std::to_string(1'000'000 + i);
+    body += static_cast<char>(0xA0 | key.size());
+    body += key;
+    body += '\xC0';
+  }
+  Json value;
+  CHECK(!read_body(body, value));
+  CHECK(value.size() == kKeys);
+}
+
+TEST_CASE("a key twice, at any level") {
+  CHECK(has(body_error("\x82\xA6prompt\xA1x\xA6prompt\xA1y"s), "\"prompt\" is given twice"));
+  CHECK(has(body_error("\x81\xA1k\x91\x83\xA1"
+                       "a\x01\xA1"
+                       "b\x02\xA1"
+                       "a\x03"s),
+            "\"a\" is given twice"));
+}
+
+TEST_CASE("binary data and extensions are no text") {
+  CHECK(has(body_error("\x81\xA6prompt\xC4\x01x"s), "binary data in the field \"prompt\""));
+  CHECK(has(body_error("\x81\xA6prompt\xD4\x01x"s), "binary data in the field \"prompt\""));
+  CHECK(has(body_error("\xC4\x01x"s), "binary data in the body"));
+}
+
+TEST_CASE("text that is not UTF-8, named by its field") {
+  for (const std::string& bytes : {"\xFF"s, "\xC3"s, "\xC0\x80"s, "\xED\xA0\x80"s, "\xF4\x90\x80\x80"s, "a\x80z"s,
+                                   "\xE8\xA1"s, "\xF8\x88\x80\x80\x80"s}) {
+    CHECK(has(request_error({{"prompt", bytes}}), "The text in the field \"prompt\" is not valid UTF-8"));
+    CHECK(has(request_error({{"messages", {{{"role", "user"}, {"content", "x" + bytes}}}}}),
+              "the field \"messages\" is not valid UTF-8"));
+    CHECK(has(request_error({{"prompt", "x"}, {bytes, 1}}), "not valid UTF-8"));
+    CHECK(has(request_error({{"prompt", "x"}, {"stop", {bytes}}}), "the field \"stop\" is not valid UTF-8"));
+  }
+}
+
+TEST_CASE("exactly one source") {
+  CHECK(has(refused(message(Kind::request, Json::object())).error.sentence, "one of \"messages\" and \"prompt\""));
+  CHECK(has(request_error({{"prompt", "x"}, {"messages", {kUserMessage}}}), "Only one of"));
+  CHECK(has(request_error({{"prompt", ""}}), "\"prompt\" is empty"));
+  CHECK(has(request_error({{"messages", Json::array()}}), "\"messages\" is empty"));
+}
+
+TEST_CASE("messages that no template could take") {
+  CHECK(has(request_error({{"messages", "hello"}}), "\"messages\" must be a list, not text"));
+  CHECK(has(request_error({{"messages", kUserMessage}}), "\"messages\" must be a list, not a map"));
+  CHECK(has(request_error({{"messages", {kUserMessage, "hello"}}}), "\"messages[1]\" must be a map"));
+  CHECK(has(request_error({{"messages", {{{"content", "x"}}}}}), "\"messages[0].role\""));
+  CHECK(has(request_error({{"messages", {{{"role", 3}}}}}), "\"messages[0].role\""));
+  CHECK(has(request_error({{"messages", {{{"role", ""}}}}}), "\"messages[0].role\""));
+  CHECK(has(request_error({{"messages", Json::array_t(100'001, kUserMessage)}}), "at most 100000"));
+}
+
+TEST_CASE("numbers outside their range, or no numbers: the sentence names field, range and value") {
+  CHECK(request_error({{"max_tokens", 0}}) ==
+        "The field \"max_tokens\" must be a whole number from 1 to 1048576, not 0.");
+  CHECK(has(request_error({{"max_tokens", -5}}), "not -5."));
+  CHECK(has(request_error({{"max_tokens", 1'048'577}}), "\"max_tokens\""));
+  CHECK(has(request_error({{"max_tokens", 1.5}}), "whole number"));
+  CHECK(has(request_error({{"max_tokens", "12"}}), "not text."));
+  CHECK(has(request_error({{"max_tokens", true}}), "not true."));
+  CHECK(has(request_error({{"max_tokens", std::numeric_limits<std::uint64_t>::max()}}), "not 18446744073709551615."));
+  CHECK(has(request_error({{"max_tokens", std::uint64_t{1} << 32 | 5}}), "\"max_tokens\""));  // 5 if cut to 32 bits
+  CHECK(has(request_error({{"max_tokens", std::numeric_limits<std::int64_t>::min()}}), "\"max_tokens\""));
+  CHECK(has(request_error({{"top_k", -1}}), "\"top_k\""));
+  CHECK(has(request_error({{"top_k", 1'000'001}}), "\"top_k\""));
+  CHECK(has(request_error({{"seed", -1}}), "\"seed\""));
+  CHECK(has(request_error({{"logprobs", 21}}), "\"logprobs\""));
+  CHECK(has(request_error({{"logprobs", -1}}), "\"logprobs\""));
+  CHECK(has(request_error({{"priority", 2}}), "\"priority\""));
+  CHECK(has(request_error({{"priority", "batch"}}), "\"priority\""));
+  CHECK(has(request_error({{"deadline_ms", 0}}), "\"deadline_ms\""));
+  CHECK(has(request_error({{"deadline_ms", 86'400'001}}), "\"deadline_ms\""));
+  CHECK(has(request_error({{"credits", kMaxCredits + 1}}), "\"credits\""));
+  CHECK(has(request_error({{"memo", 1}}), "true or false"));
+  CHECK(has(request_error({{"enable_thinking", "yes"}}), "true or false"));
+  CHECK(has(request_error({{"model", 5}}), "\"model\" must be text, not 5."));
+  CHECK(has(request_error({{"model", std::string(4097, 'x')}}), "at most 4096"));
+}
+
+TEST_CASE("real numbers at and beyond the ends of their ranges") {
+  struct Range {
+    const char* field;
+    double low, high;
+    bool low_in, high_in;
+  };
+  for (const Range& range : {Range{"temperature", 0, 10, true, true}, Range{"top_p", 0, 1, false, true},
+                             Range{"min_p", 0, 1, true, false}, Range{"repetition_penalty", 0, 10, false, true}}) {
+    const auto accepted = [&](const Json& value) {
+      return std::holds_alternative<Envelope<ClientMessage>>(
+          decode_client(views(message(Kind::request, {{"prompt", "x"}, {range.field, value}}))));
+    };
+    INFO(range.field);
+    CHECK(accepted(range.low) == range.low_in);
+    CHECK(accepted(range.high) == range.high_in);
+    CHECK(accepted((range.low + range.high) / 2));
+    CHECK(!accepted(range.low - 0.001));
+    CHECK(!accepted(range.high + 0.001));
+    CHECK(!accepted(std::numeric_limits<double>::infinity()));
+    CHECK(!accepted(-std::numeric_limits<double>::infinity()));
+    CHECK(!accepted(std::numeric_limits<double>::quiet_NaN()));
+    CHECK(!accepted(1e300));
+    CHECK(!accepted("0.5"));
+    CHECK(!accepted(Json::array()));
+  }
+  CHECK(has(request_error({{"top_p", std::numeric_limits<double>::quiet_NaN()}}),
+            "a number above 0 and at most 1, not NaN"));
+}
+
+TEST_CASE("stop strings") {
+  CHECK(has(request_error({{"stop", "end"}}), "must be a list"));
+  CHECK(has(request_error({{"stop", {""}}}), "1 to 256 bytes"));
+  CHECK(has(request_error({{"stop", {std::string(257, 'x')}}}), "1 to 256 bytes"));
+  CHECK(has(request_error({{"stop", {5}}}), "1 to 256 bytes"));
+  CHECK(has(request_error({{"stop", Json::array_t(17, "x")}}), "at most 16"));
+}
+
+TEST_CASE("the other client messages") {
+  CHECK(has(refused(message(Kind::hello, Json::object())).error.sentence, "\"protocol_version\" is missing"));
+  CHECK(has(refused(message(Kind::hello, {{"protocol_version", -1}})).error.sentence, "\"protocol_version\""));
+  CHECK(has(refused(message(Kind::hello, {{"protocol_version", 1}, {"program", std::string(257, 'x')}})).error.sentence,
+            "\"program\""));
+  CHECK(has(refused(message(Kind::hello, {{"protocol_version", 1}, {"pid", 1ull << 32}})).error.sentence, "\"pid\""));
+  CHECK(has(refused(message(Kind::credit, {{"deltas", 0}})).error.sentence, "\"deltas\""));
+  CHECK(has(refused(message(Kind::credit, {{"deltas", kMaxCredits + 1}})).error.sentence, "\"deltas\""));
+  CHECK(has(refused(message(Kind::control, Json::object())).error.sentence, "\"action\" is missing"));
+  CHECK(has(refused(message(Kind::control, {{"action", 3}})).error.sentence, "\"action\""));
+  CHECK(has(refused(message(Kind::cancel, Json::array())).error.sentence, "must be a map"));
+}
+
+TEST_CASE("a body over the limit is too large") {
+  Frames frames = message(Kind::request, Json::object());
+  frames[2].resize(kMaxBodyBytes + 1);
+  CHECK(refused(frames).error.code == ErrorCode::too_large);
+}
+
+TEST_CASE("answers of a daemon that breaks the rules") {
+  const auto error_of = [](Kind kind, const Json& body) {
+    const auto decoded = decode_daemon(views(message(kind, body)));
+    const auto* const error = std::get_if<DecodeError>(&decoded);
+    REQUIRE(error != nullptr);
+    return error->error.sentence;
+  };
+  CHECK(has(error_of(Kind::delta, {{"content", 5}}), "\"content\""));
+  for (const Json& logprobs :
+       {Json("x"), Json({5}), Json({{5}}), Json({{{"a"}}}), Json({{{"a", 0.5}}}), Json({{{5, -1}}}),
+        Json({{{"a", std::numeric_limits<double>::quiet_NaN()}}}), Json({{{"a", -1, 2}}})}) {
+    CHECK(has(error_of(Kind::delta, {{"logprobs", logprobs}}), "\"logprobs\""));
+  }
+  CHECK(has(error_of(Kind::result, {{"usage", {{"prompt_tokens", -1}}}}), "\"usage.prompt_tokens\""));
+  CHECK(has(error_of(Kind::result, {{"usage", {{"queue_ms", -1}}}}), "\"usage.queue_ms\""));
+  CHECK(has(error_of(Kind::result, {{"usage", 3}}), "usage"));
+  CHECK(has(error_of(Kind::error, {{"sentence", "x"}}), "\"code\" is missing"));
+  CHECK(has(error_of(Kind::status, Json::object()), "\"pid\" is missing"));
+  CHECK(has(error_of(Kind::status, {{"pid", 1}, {"models", {5}}}), "Each entry of \"models\" must be a map"));
+  CHECK(has(error_of(Kind::status, {{"pid", 1}, {"models", {{{"name", "a"}, {"load_fraction", 1.5}}}}}),
+            "\"models[0].load_fraction\""));
+  CHECK(has(error_of(Kind::status, {{"pid", 1}, {"models", {{{"name", "a"}, {"unload_in_s", -2}}}}}),
+            "\"models[0].unload_in_s\""));
+  CHECK(has(error_of(Kind::status, {{"pid", 1}, {"queue", {{"waiting", "x"}}}}), "\"queue.waiting\""));
+}
+
+TEST_CASE("valid messages cut short or with bytes changed never do harm") {
+  test::Random random(3);
+  std::size_t refusals = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const bool from_client = i % 2 == 0;
+    Frames frames = from_client
+                        ? encode(Envelope<ClientMessage>{random(), test::random_client_message(random, random() % 7)})
+                        : encode(Envelope<DaemonMessage>{random(), test::random_daemon_message(random, random() % 7)});
+    std::string& frame = frames[random() % 3];
+    if (frame.empty()) continue;
+    switch (random() % 3) {
+      case 0:
+        frame.resize(random() % frame.size());
+        break;
+      case 1:
+        frame[random() % frame.size()] = static_cast<char>(random());
+        break;
+      default:
+        frame.insert(random() % frame.size(), 1, static_cast<char>(random()));
+    }
+    const bool refused = from_client ? std::holds_alternative<DecodeError>(decode_client(views(frames)))
+                                     : std::holds_alternative<DecodeError>(decode_daemon(views(frames)));
+    refusals += refused;
+  }
+  CHECK(refusals > 1000);
+  CHECK(refusals < 4000);
+}
