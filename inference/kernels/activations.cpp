@@ -49,13 +49,13 @@ std::span<const QuantizedTile> Activations::State::quantized(const MatmulKernels
     const std::int64_t first = first_token(tile, tiles, rows);
     quantized_tiles.push_back({reinterpret_cast<std::int8_t*>(quants.data()) + first * columns,
                                reinterpret_cast<float*>(scales.data()) + first * blocks,
-                               reinterpret_cast<std::int32_t*>(sums.data()) + first * blocks * 2,
+                               reinterpret_cast<std::int32_t*>(sums.data()) + first * blocks * 2, blocks,
                                first_token(tile + 1, tiles, rows) - first});
   }
   pool.for_range(tiles, tile_grain(columns, kernels.quantized_tile_tokens),
                  [&](std::int64_t begin, std::int64_t end, int) {
                    for (std::int64_t tile = begin; tile < end; ++tile) {
-                     kernels.quantize(x + first_token(tile, tiles, rows) * stride, stride, blocks,
+                     kernels.quantize(x + first_token(tile, tiles, rows) * stride, stride,
                                       quantized_tiles[static_cast<std::size_t>(tile)]);
                    }
                  });

@@ -4,6 +4,6 @@
 
 namespace glmhost::kernels {
 
-const AttentionKernels kScalarAttention = attention_table<ScalarLanes, 4>();
+constinit const AttentionKernels kScalarAttention = attention_table<ScalarLanes, 4>();
 
 }  // namespace glmhost::kernels

@@ -4,6 +4,6 @@
 
 namespace glmhost::kernels {
 
-const ElementwiseKernels kScalarElementwise = elementwise_table<ScalarLanes>();
+constinit const ElementwiseKernels kScalarElementwise = elementwise_table<ScalarLanes>();
 
 }  // namespace glmhost::kernels

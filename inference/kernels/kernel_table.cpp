@@ -4,13 +4,43 @@
 
 namespace glmhost::kernels {
 
-const MatmulKernels& matmul_kernels(InstructionSet) {
+const MatmulKernels& matmul_kernels(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::avx512:
+      return kAvx512Matmul;
+    case InstructionSet::avxvnni:
+      return kAvxVnniMatmul;
+    case InstructionSet::avx2:
+      return kAvx2Matmul;
+    case InstructionSet::scalar:
+      break;
+  }
   return kScalarMatmul;
 }
-const AttentionKernels& attention_kernels(InstructionSet) {
+
+const AttentionKernels& attention_kernels(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::avx512:
+      return kAvx512Attention;
+    case InstructionSet::avxvnni:
+    case InstructionSet::avx2:
+      return kAvx2Attention;
+    case InstructionSet::scalar:
+      break;
+  }
   return kScalarAttention;
 }
-const ElementwiseKernels& elementwise_kernels(InstructionSet) {
+
+const ElementwiseKernels& elementwise_kernels(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::avx512:
+      return kAvx512Elementwise;
+    case InstructionSet::avxvnni:
+    case InstructionSet::avx2:
+      return kAvx2Elementwise;
+    case InstructionSet::scalar:
+      break;
+  }
   return kScalarElementwise;
 }
 

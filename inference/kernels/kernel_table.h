@@ -18,7 +18,8 @@ namespace glmhost::kernels {
 struct QuantizedTile {
   std::int8_t* quants;  // [block][8 groups of 4 columns][token][4]
   float* scales;        // [block][token]; NaN for a block with a NaN or an infinity in it, so that the result shows it
-  std::int32_t* sums;   // [block][2][token]: of the quants of the first and the last 16 columns
+  std::int32_t* sums;   // [2][block][token]: of the quants of the first and the last 16 columns
+  std::int64_t blocks;
   std::int64_t tokens;
 };
 
@@ -51,8 +52,8 @@ struct ProductTask {
 struct MatmulKernels {
   std::int64_t quantized_tile_tokens;  // the widest tile that multiply_quantized takes
   std::int64_t float_tile_tokens;
-  // x: tile.tokens rows of blocks * 32 floats, `stride` floats apart.
-  void (*quantize)(const float* x, std::int64_t stride, std::int64_t blocks, const QuantizedTile& tile);
+  // x: tile.tokens rows of tile.blocks * 32 floats, `stride` floats apart.
+  void (*quantize)(const float* x, std::int64_t stride, const QuantizedTile& tile);
   void (*multiply_quantized)(const ProductTask<QuantizedTile>& task);
   void (*multiply_float)(const ProductTask<FloatTile>& task);
 };

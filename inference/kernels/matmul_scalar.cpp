@@ -42,12 +42,12 @@ void quantize_block(const float* x, std::int8_t* quants, std::int64_t word_step,
   high_sum = sums[1];
 }
 
-void quantize(const float* x, std::int64_t stride, std::int64_t blocks, const QuantizedTile& tile) {
+void quantize(const float* x, std::int64_t stride, const QuantizedTile& tile) {
   for (std::int64_t t = 0; t < tile.tokens; ++t) {
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      std::int32_t* sums = tile.sums + block * 2 * tile.tokens + t;
+    for (std::int64_t block = 0; block < tile.blocks; ++block) {
+      std::int32_t* sums = tile.sums + block * tile.tokens + t;
       quantize_block(x + t * stride + block * kBlock, tile.quants + (block * kBlock * tile.tokens) + t * 4,
-                     tile.tokens * 4, tile.scales[block * tile.tokens + t], sums[0], sums[tile.tokens]);
+                     tile.tokens * 4, tile.scales[block * tile.tokens + t], sums[0], sums[tile.blocks * tile.tokens]);
     }
   }
 }
@@ -65,8 +65,8 @@ float add_block(const PanelFormat& format, const RowBlock& weights, const Quanti
                 std::int64_t t, float acc) {
   const std::int8_t* x = tile.quants + block * kBlock * tile.tokens + t * 4;
   const float scale = tile.scales[block * tile.tokens + t];
-  const std::int32_t* sums = tile.sums + block * 2 * tile.tokens + t;
-  const std::int32_t x_sums[2] = {sums[0], sums[tile.tokens]};
+  const std::int32_t* sums = tile.sums + block * tile.tokens + t;
+  const std::int32_t x_sums[2] = {sums[0], sums[tile.blocks * tile.tokens]};
   if (format.sub_blocks == 1) {
     const std::int32_t x_sum = x_sums[0] + x_sums[1];
     const std::int32_t sum = dot(weights, 0, 32, x, tile.tokens * 4) - format.offset * x_sum;
@@ -130,6 +130,6 @@ void multiply_float(const ProductTask<FloatTile>& task) {
 
 }  // namespace
 
-const MatmulKernels kScalarMatmul = {kTileTokens, kTileTokens, quantize, multiply_quantized, multiply_float};
+constinit const MatmulKernels kScalarMatmul = {kTileTokens, kTileTokens, quantize, multiply_quantized, multiply_float};
 
 }  // namespace glmhost::kernels
