@@ -45,6 +45,15 @@ struct ClientOptions {
 
 using Outcome = std::variant<Result, ErrorMessage>;
 
+// Any of them may be left out.
+struct RequestCallbacks {
+  std::function<void(const Accepted&)> on_accepted = nullptr;
+  // Joined, the deltas are the result's text: what was not streamed before the end (no credit, or the answer was in the
+  // memo store) comes as one last delta. None at all for a request with 0 credits.
+  std::function<void(const Delta&)> on_delta = nullptr;
+  std::function<void(const Outcome&)> on_done = nullptr;  // once, whatever happens
+};
+
 class Client {
  public:
   explicit Client(ClientOptions options = {});
@@ -65,11 +74,7 @@ class Client {
     std::shared_ptr<State> state_;
   };
 
-  struct Callbacks {
-    std::function<void(const Accepted&)> on_accepted;
-    std::function<void(const Delta&)> on_delta;
-    std::function<void(const Outcome&)> on_done;
-  };
+  using Callbacks = RequestCallbacks;
 
   Call start(const Request& request, Callbacks callbacks = {});
 

@@ -204,9 +204,14 @@ void ClientIo::take(Envelope<DaemonMessage> envelope) {
   if (const auto* accepted = std::get_if<Accepted>(&envelope.message)) {
     if (call->callbacks.on_accepted) call->callbacks.on_accepted(*accepted);
   } else if (const auto* delta = std::get_if<Delta>(&envelope.message)) {
-    if (call->callbacks.on_delta) call->callbacks.on_delta(*delta);
+    if (call->callbacks.on_delta) {
+      call->content_seen += delta->content;
+      call->reasoning_seen += delta->reasoning;
+      call->callbacks.on_delta(*delta);
+    }
     give_credit(*call);
   } else if (auto* result = std::get_if<Result>(&envelope.message)) {
+    give_rest(*call, *result);
     finish(call, std::move(*result));
   } else if (auto* error = std::get_if<ErrorMessage>(&envelope.message)) {
     finish(call, std::move(*error));
@@ -220,6 +225,16 @@ void ClientIo::take_hello() {
   for (const auto& [id, call] : calls_) {
     if (!call->frames.empty()) connection_->send(std::exchange(call->frames, {}));
   }
+}
+
+// A daemon without credit, or with the answer in its memo store, sends the rest of the text with the result only.
+void ClientIo::give_rest(OpenCall& call, const Result& result) {
+  if (call.credits == 0 || !call.callbacks.on_delta) return;
+  if (!result.content.starts_with(call.content_seen) || !result.reasoning.starts_with(call.reasoning_seen)) return;
+  Delta rest;
+  rest.content = result.content.substr(call.content_seen.size());
+  rest.reasoning = result.reasoning.substr(call.reasoning_seen.size());
+  if (!rest.content.empty() || !rest.reasoning.empty()) call.callbacks.on_delta(rest);
 }
 
 // Half of them at a time: the daemon need not stop, and not every delta costs a message back.

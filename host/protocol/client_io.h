@@ -33,6 +33,8 @@ struct OpenCall {
   Client::Callbacks callbacks;
   std::uint32_t credits = 0;
   std::uint32_t deltas_taken = 0;  // since the last credit was given back
+  std::string content_seen;        // what on_delta has been given
+  std::string reasoning_seen;
   Clock::time_point deadline;
   std::string deadline_sentence;
 
@@ -67,6 +69,7 @@ class ClientIo {
   void connect();
   void connection_ended();
   void give_credit(OpenCall& call);
+  void give_rest(OpenCall& call, const Result& result);
   std::chrono::milliseconds time_to_wait() const;
   void expire();
 

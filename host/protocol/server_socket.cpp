@@ -43,6 +43,10 @@ Endpoint make_endpoint(const ServerOptions& options, const std::filesystem::path
   return endpoint;
 }
 
+std::filesystem::path socket_file(const std::string& ipc_address) {
+  return platform::path_from_utf8(std::string_view(ipc_address).substr(std::string_view("ipc://").size()));
+}
+
 // A daemon that was killed leaves its socket file. The caller holds the lock, so nobody listens on it.
 void remove_stale_socket(const std::filesystem::path& file) {
   std::error_code error;
@@ -130,7 +134,7 @@ void ServerSocket::State::bind() {
     endpoint.address = router.get(zmq::sockopt::last_endpoint);
     return;
   }
-  const std::filesystem::path socket = platform::path_from_utf8(endpoint.address.substr(6));
+  const std::filesystem::path socket = socket_file(endpoint.address);
   remove_stale_socket(socket);
   router.bind(endpoint.address);
   std::filesystem::permissions(socket, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -151,6 +155,10 @@ ServerSocket::ServerSocket(const ServerOptions& options, const platform::FileLoc
 ServerSocket::~ServerSocket() {
   // In this order: whoever still finds host.json finds somebody listening.
   remove_endpoint(state_->folder);
+  if (is_ipc(state_->endpoint.address)) {
+    std::error_code already_gone;
+    std::filesystem::remove(socket_file(state_->endpoint.address), already_gone);
+  }
 }
 
 const Endpoint& ServerSocket::endpoint() const {
