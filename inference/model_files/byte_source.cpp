@@ -28,7 +28,7 @@ class MemorySource : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> bytes_in_memory(std::vector<std::byte> bytes, std::string name) {
+std::unique_ptr<ByteSource> bytes_in_memory(std::vector<std::byte> bytes, const std::string& name) {
   return std::make_unique<MemorySource>(std::move(bytes), quoted_text(name));
 }
 

@@ -31,7 +31,7 @@ class ByteSource {
 // a directory, Error(bad_file) for a pipe, socket or device, Error(io) when the system refuses.
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path);
 
-std::unique_ptr<ByteSource> bytes_in_memory(std::vector<std::byte> bytes, std::string name);
+std::unique_ptr<ByteSource> bytes_in_memory(std::vector<std::byte> bytes, const std::string& name);
 
 // The sentences that every system's open_file shares.
 [[noreturn]] void throw_missing(const std::string& name);

@@ -8,7 +8,7 @@
 namespace glmhost::model_files {
 namespace {
 
-constexpr std::size_t kWindowBytes = 256 * 1024;
+constexpr std::size_t kWindowBytes = std::size_t{256} * 1024;
 
 // All metadata and the tensor table together, in memory. The largest real vocabularies take some 60 MB.
 constexpr std::uint64_t kMemoryLimit = std::uint64_t{512} << 20;
