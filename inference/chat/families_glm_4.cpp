@@ -48,7 +48,7 @@ void write_glm_4_9b_tools(const Json& tools, PromptWriter& out) {
       "模型开发的，你的任务是针对用户的问题和要求提供适当的答复和支持。\n\n# 可用工具");
   for (const Json& tool : tools) {
     const Json type = tool.value("type", Json());
-    if (type == "function" && &function_of(tool) != &tool) write_function(function_of(tool), out);
+    if (type == "function") write_function(function_of(tool), out);
     if (type == "python") out.own(kPython);
     if (type == "simple_browser") out.own(kBrowser);
     if (type == "cogview") out.own(kImages);

@@ -68,7 +68,6 @@ void ReasoningSplitter::feed(char byte, Delta& out) {
     if (++matched_ < marker.size()) return;
     matched_ = 0;
     state_ = state_ == State::start ? State::reasoning : State::content;
-    blanks_.clear();
     return;
   }
   const std::size_t matched = std::exchange(matched_, 0);

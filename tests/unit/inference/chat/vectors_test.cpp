@@ -51,7 +51,18 @@ TEST_CASE("every family renders the kept cases as the vendor's template does") {
                              "gemma-3", "llama-3.1", "llama-3.2"}) {
     cases += check_file(family, folder / (std::string(family) + ".json"));
   }
-  CHECK(cases == 363);
+  CHECK(cases == 356);
+}
+
+TEST_CASE("corners of the templates render as the vendor's template does") {
+  const Json file = read_json(std::filesystem::path(GLMHOST_TEST_DATA) / "templates" / "corners.json");
+  CHECK(file["cases"].size() == 113);
+  for (const Json& request : file["cases"]) {
+    const std::string family = request["family"].get<std::string>();
+    const char* expected = request.contains("error") ? "error" : "rendered";
+    CHECK_MESSAGE(rendered(family, request, file["now"]) == request[expected].get<std::string>(), family, " ",
+                  request["name"].get<std::string>());
+  }
 }
 
 TEST_CASE("every family renders all reference cases, tools included") {
