@@ -52,7 +52,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("a request over ipc and over tcp: accepted, deltas in order, result") {
   for (const char* address : {"ipc", "tcp://127.0.0.1:0", "tcp://[::1]:0"}) {
-    INFO(address);
+    INFO(std::string(address));
     TemporaryFolder folder;
     EchoDaemon daemon(folder.path(), address);
     Client client(options_for(folder));

@@ -90,7 +90,7 @@ TEST_CASE("a host.json that would lead a client elsewhere is refused") {
 TEST_CASE("addresses: loopback and socket files only") {
   for (const char* right :
        {"ipc:///run/x", "tcp://127.0.0.1:0", "tcp://127.0.0.1:65535", "tcp://127.1.2.3:80", "tcp://[::1]:5000"}) {
-    INFO(right);
+    INFO(std::string(right));
     CHECK(!check_address(right));
   }
   for (const char* wrong : {"",
@@ -121,7 +121,7 @@ TEST_CASE("addresses: loopback and socket files only") {
                             "inproc://x",
                             "pgm://127.0.0.1:1",
                             "IPC:///run/x"}) {
-    INFO(wrong);
+    INFO(std::string(wrong));
     CHECK(check_address(wrong));
   }
   CHECK(check_address(std::string_view("ipc:///a\0b", 10)));

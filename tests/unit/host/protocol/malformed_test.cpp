@@ -221,7 +221,7 @@ TEST_CASE("real numbers at and beyond the ends of their ranges") {
       return std::holds_alternative<Envelope<ClientMessage>>(
           decode_client(views(message(Kind::request, {{"prompt", "x"}, {range.field, value}}))));
     };
-    INFO(range.field);
+    INFO(std::string(range.field));
     CHECK(accepted(range.low) == range.low_in);
     CHECK(accepted(range.high) == range.high_in);
     CHECK(accepted((range.low + range.high) / 2));
