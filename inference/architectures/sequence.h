@@ -14,6 +14,9 @@ class Sequence {
  public:
   // Room for max_tokens positions. Throws Error(out_of_memory).
   Sequence(const Model& model, std::int64_t max_tokens);
+  // Begins with what `prefix` holds, whose cache is shared as far as whole pages go; the rest of it is copied. prefix
+  // must neither be fed nor truncated while this one lives.
+  Sequence(const Sequence& prefix, std::int64_t max_tokens);
 
   // Feeds tokens after those fed before, as one forward pass; at most the workspace's rows. logits: one row of the
   // vocabulary for each token with Logits::all, for the last one with Logits::last.
@@ -23,6 +26,7 @@ class Sequence {
 
   std::int64_t length() const { return length_; }
   void truncate(std::int64_t length) { length_ = length; }  // forgets what was fed after it
+  void advance(std::int64_t tokens) { length_ += tokens; }  // after a batch that had rows of this sequence
 
   // A row of this sequence at `position`, for a batch of several sequences.
   BatchRow row(std::int32_t token, std::int64_t position, bool wants_logits) const {
@@ -33,8 +37,10 @@ class Sequence {
   struct FreePage {
     void operator()(std::byte* page) const;
   };
-  const Model& model_;
-  std::vector<std::unique_ptr<std::byte, FreePage>> memory_;
+  std::byte* add_page(std::int64_t max_tokens);
+
+  const Model* model_;
+  std::vector<std::unique_ptr<std::byte, FreePage>> memory_;  // the pages that are its own
   std::vector<std::byte*> pages_;
   std::vector<BatchRow> rows_;
   std::int64_t length_ = 0;

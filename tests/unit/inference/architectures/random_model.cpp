@@ -52,7 +52,17 @@ model_files::Bytes RandomModel::bytes() const {
     if (!missing.contains(key)) writer.number(architecture + "." + key, model_files::kF32, value);
   }
   for (const auto& [key, value] : texts) writer.text(architecture + "." + key, value);
-  writer.text("tokenizer.ggml.model", "no_vocab");
+  if (tokens == 0) {
+    writer.text("tokenizer.ggml.model", "no_vocab");
+  } else {
+    std::vector<std::string> letters;
+    for (std::uint32_t i = 0; i < tokens; ++i)
+      letters.push_back(std::string(1 + i / 26, static_cast<char>('a' + i % 26)));
+    writer.text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "glm4");
+    writer.texts("tokenizer.ggml.tokens", letters);
+    writer.numbers("tokenizer.ggml.token_type", model_files::kI32, std::vector<std::int32_t>(tokens, 1));
+    writer.texts("tokenizer.ggml.merges", {});
+  }
   if (more_keys) more_keys(writer);
 
   const std::uint64_t e = embedding;

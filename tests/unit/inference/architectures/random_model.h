@@ -24,6 +24,7 @@ struct RandomModel {
   std::uint32_t feed_forward = 48;
   std::uint32_t vocabulary = 64;
   std::uint32_t context = 256;
+  std::uint32_t tokens = 0;  // of the tokenizer: letters; 0: none
   bool tied = false;
   bool fused = false;  // attn_qkv, and gate and up in ffn_up
   bool bias = false;   // of q, k and v
