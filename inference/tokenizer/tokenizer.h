@@ -4,7 +4,8 @@
 // BPE rule: tiktoken's. A pre-token that is a token is taken whole (only where the kind asks for it: ignore_merges);
 // else the neighbouring pair with the lowest rank is merged until none is left. Pre-tokenisers are hand-written
 // matchers of each kind's published pattern. All of it is linear (n log n in one pre-token) in the text's length.
-// Input that is not UTF-8 is accepted: each bad byte counts as U+FFFD in BPE kinds and as a byte token in SentencePiece.
+// Input that is not UTF-8 is accepted: each bad byte counts as U+FFFD in BPE kinds and as a byte token in
+// SentencePiece.
 //
 // Thread rules: a Tokenizer is immutable after construction; every member may be called from several threads at once.
 #pragma once
@@ -23,7 +24,9 @@ namespace glmhost::tokenizer {
 
 using TokenId = std::int32_t;
 
-// Which markers written in a text become their token instead of plain text.
+// Which markers written in a text become their token instead of plain text. Two sorts of user-defined tokens are no
+// markers but part of what plain text is, taken always: in byte-level files those of a single character or of white
+// space only, in SentencePiece files all (Gemma: runs of spaces and line ends, HTML tags). Control tokens never are.
 enum class Markers {
   none,          // a user's text: nothing in it can forge a marker
   user_defined,  // <think> and the like only (what llama.cpp does with parse_special = false)
@@ -45,7 +48,7 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  // No BOS is added; see add_bos().
+  // No BOS is added; see add_bos(). Throws Error(bad_argument) for more than 1 GiB between two markers.
   std::vector<TokenId> encode(std::string_view text, Markers markers) const;
   std::vector<TokenId> encode(std::span<const TextPart> parts) const;
 
@@ -55,17 +58,19 @@ class Tokenizer {
   std::string decode(std::span<const TokenId> ids, bool special = false) const;
 
   std::int32_t vocabulary_size() const;
-  std::string_view kind() const;                                  // tokenizer.ggml.pre, or "spm"
-  std::optional<TokenId> find(std::string_view token_text) const;  // by text, e.g. "<|user|>", control tokens included
-  bool is_control(TokenId id) const;
-  bool is_end_of_generation(TokenId id) const;  // eos, eot, eom and, in GLM files, <|endoftext|> <|user|> <|observation|>
+  std::string_view kind() const;                                   // tokenizer.ggml.pre, or "spm"
+  std::optional<TokenId> find(std::string_view token_text) const;  // by what it writes: "<|user|>", " the"; any type
+  bool is_control(TokenId id) const;  // unknown tokens and all that end generation count, whatever the file says
+  bool is_end_of_generation(
+      TokenId id) const;  // eos, eot, eom and, in GLM files, <|endoftext|> <|user|> <|observation|>
   std::span<const TokenId> end_of_generation() const;
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
   bool add_bos() const;  // whether this model wants BOS before a prompt
 
-  // Tokens that no sequence of merges reaches (a defect of some converters; shown by `glm models`). Costs a pass over
-  // the vocabulary; computed on first use.
+  // Tokens of plain text that encode never gives, because no sequence of merges reaches them and the kind does not look
+  // whole words up (a defect of some converters; shown by `glm models`). Costs a pass over the vocabulary; computed on
+  // first use.
   std::int32_t unreachable_tokens() const;
 
  private:
