@@ -1,0 +1,67 @@
+#include "host/daemon/prompt.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "inference/error.h"
+
+namespace glmhost::daemon {
+namespace {
+
+chat::Prompt raw(std::string text) {
+  if (text.empty()) throw Error(ErrorKind::bad_argument, "The prompt is empty: write at least one character.");
+  chat::Prompt prompt;
+  prompt.parts.push_back({std::move(text), tokenizer::Markers::none});
+  return prompt;
+}
+
+// The text of a conversation that is nothing but one text of a user.
+const std::string* single_text(const chat::Json& messages) {
+  if (!messages.is_array() || messages.size() != 1 || !messages[0].is_object()) return nullptr;
+  const auto role = messages[0].find("role");
+  const auto content = messages[0].find("content");
+  if (role == messages[0].end() || content == messages[0].end() || *role != "user") return nullptr;
+  return content->get_ptr<const chat::Json::string_t*>();
+}
+
+// The user's own calendar day, for the templates that print it.
+std::chrono::year_month_day today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+#ifdef _WIN32
+  localtime_s(&local, &now);
+#else
+  localtime_r(&now, &local);
+#endif
+  return std::chrono::year(local.tm_year + 1900) / (local.tm_mon + 1) / local.tm_mday;
+}
+
+}  // namespace
+
+chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Request& request,
+                          std::string_view model_name) {
+  if (request.prompt) return raw(*request.prompt);
+  if (!family) {
+    if (const std::string* text = single_text(request.messages)) return raw(*text);
+    throw Error(ErrorKind::bad_argument,
+                "The model " + std::string(model_name) +
+                    " has no chat template that GLM Host knows: it is a base model, which continues a text and does "
+                    "not hold a conversation. Send one text (a single user message without a system message, or a raw "
+                    "prompt), or take a chat model.");
+  }
+  chat::Json rendered = chat::Json::object();
+  rendered["messages"] = request.messages;
+  if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
+  chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
+  render_request.today = today();
+  return chat::render(*family, chat::with_known_roles(*family, std::move(render_request)));
+}
+
+std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt) {
+  std::vector<std::int32_t> tokens = tokenizer.encode(prompt.parts);
+  const std::optional<tokenizer::TokenId> bos = tokenizer.bos();
+  if (tokenizer.add_bos() && bos && (tokens.empty() || tokens.front() != *bos)) tokens.insert(tokens.begin(), *bos);
+  return tokens;
+}
+
+}  // namespace glmhost::daemon

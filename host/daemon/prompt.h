@@ -1,0 +1,30 @@
+// From a request to the tokens of its prompt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "host/protocol/messages.h"
+#include "inference/chat/template.h"
+#include "inference/tokenizer/tokenizer.h"
+
+namespace glmhost::daemon {
+
+// A conversation is rendered by the family's chat template. A raw prompt is taken as it stands: markers in it stay
+// plain text, and the answer is not split into reasoning and content.
+//
+// A base model has no template (`family` is empty). One single message of a user is then what people mean who write
+// `glm run -m BASE "Once upon a time"`: a text to be continued, and it is taken as a raw prompt. Any other conversation
+// is refused, since roles written out as text would look like a chat and not be one.
+//
+// Throws Error(bad_argument): an empty prompt, a conversation that the template refuses, one that a base model cannot
+// hold.
+chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Request& request,
+                          std::string_view model_name);
+
+// The prompt's tokens, with BOS in front where the model wants it and the template has not written it.
+std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt);
+
+}  // namespace glmhost::daemon
