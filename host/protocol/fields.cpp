@@ -105,19 +105,26 @@ const Fields::Json* Fields::array(std::string_view key, std::size_t max_size) {
   return value;
 }
 
-bool Fields::read_real(std::string_view key, double& out, Range range) {
-  const Json* const value = find(key);
-  if (value == nullptr) return false;
-  const double number = value->is_number() ? value->get<double>() : std::numeric_limits<double>::quiet_NaN();
+bool Fields::contains(const Range& range, double number) {
   const bool above_min = range.open_min ? number > range.min : number >= range.min;
   const bool below_max = range.open_max ? number < range.max : number <= range.max;
-  if (!above_min || !below_max) {
-    fail_type(key, *value,
-              std::string("a number ") + (range.open_min ? "above " : "of at least ") + short_form(range.min) +
-                  " and " + (range.open_max ? "below " : "at most ") + short_form(range.max));
+  return above_min && below_max;
+}
+
+void Fields::fail_range(std::string_view key, const Json& value, const Range& range) {
+  fail_type(key, value,
+            std::string("a number ") + (range.open_min ? "above " : "of at least ") + short_form(range.min) + " and " +
+                (range.open_max ? "below " : "at most ") + short_form(range.max));
+}
+
+bool Fields::read_real(std::string_view key, double& out, const Range& range) {
+  const Json* const value = find(key);
+  if (value == nullptr) return false;
+  if (!value->is_number() || !contains(range, value->get<double>())) {
+    fail_range(key, *value, range);
     return false;
   }
-  out = number;
+  out = value->get<double>();
   return true;
 }
 

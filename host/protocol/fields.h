@@ -55,9 +55,13 @@ class Fields {
     bool open_max = false;
   };
   template <std::floating_point Number>
-  void real(std::string_view key, Number& out, Range range) {
+  void real(std::string_view key, Number& out, const Range& range) {
     double number = out;
-    if (read_real(key, number, range)) out = static_cast<Number>(number);
+    if (!read_real(key, number, range)) return;
+    const auto rounded = static_cast<Number>(number);
+    // What is just inside can lie outside once it has fewer digits: 0.99999999999 is 1 as a float.
+    if (!contains(range, rounded)) return fail_range(key, number, range);
+    out = rounded;
   }
 
   // Null when missing, or after failing because it is no array or longer than `max_size`.
@@ -66,7 +70,9 @@ class Fields {
   std::string label(std::string_view key) const;  // the field "max_tokens"
 
  private:
-  bool read_real(std::string_view key, double& out, Range range);
+  static bool contains(const Range& range, double number);
+  bool read_real(std::string_view key, double& out, const Range& range);
+  void fail_range(std::string_view key, const Json& value, const Range& range);
   void fail_type(std::string_view key, const Json& value, std::string_view expected);
 
   const Json& value_;

@@ -238,6 +238,12 @@ TEST_CASE("real numbers at and beyond the ends of their ranges") {
             "a number above 0 and at most 1, not NaN"));
 }
 
+TEST_CASE("real numbers that leave their range when they are rounded to float") {
+  CHECK(has(request_error({{"min_p", 0.99999999999}}), "\"min_p\" must be a number of at least 0 and below 1"));
+  CHECK(has(request_error({{"top_p", 1e-60}}), "\"top_p\""));
+  CHECK(has(request_error({{"repetition_penalty", 1e-60}}), "\"repetition_penalty\""));
+}
+
 TEST_CASE("stop strings") {
   CHECK(has(request_error({{"stop", "end"}}), "must be a list"));
   CHECK(has(request_error({{"stop", {""}}}), "1 to 256 bytes"));
