@@ -4,8 +4,9 @@
 // BPE rule: tiktoken's. A pre-token that is a token is taken whole (only where the kind asks for it: ignore_merges);
 // else the neighbouring pair with the lowest rank is merged until none is left. Pre-tokenisers are hand-written
 // matchers of each kind's published pattern. All of it is linear (n log n in one pre-token) in the text's length.
-// Input that is not UTF-8 is accepted: each bad byte counts as U+FFFD in BPE kinds and as a byte token in
-// SentencePiece.
+// Input that is not UTF-8 is accepted: each bad byte counts as U+FFFD in BPE kinds, as a byte token in SentencePiece.
+// In BPE kinds decode(encode(text), true) is the text again, with those U+FFFD, if its bytes have tokens: some real
+// vocabularies lack a few control characters and unassigned planes, and such bytes give no token, as in other engines.
 //
 // Thread rules: a Tokenizer is immutable after construction; every member may be called from several threads at once.
 #pragma once
@@ -61,9 +62,10 @@ class Tokenizer {
   std::string_view kind() const;                                   // tokenizer.ggml.pre, or "spm"
   std::optional<TokenId> find(std::string_view token_text) const;  // by what it writes: "<|user|>", " the"; any type
   bool is_control(TokenId id) const;  // unknown tokens and all that end generation count, whatever the file says
-  bool is_end_of_generation(
-      TokenId id) const;  // eos, eot, eom and, in GLM files, <|endoftext|> <|user|> <|observation|>
+  // What ends a model's answer: the file's eos, eot and eom, <|im_end|>, <end_of_turn> and their like, and in GLM files
+  // <|endoftext|>, <|user|> and <|observation|>. Sorted.
   std::span<const TokenId> end_of_generation() const;
+  bool is_end_of_generation(TokenId id) const;
   std::optional<TokenId> bos() const;
   std::optional<TokenId> eos() const;
   bool add_bos() const;  // whether this model wants BOS before a prompt
