@@ -146,6 +146,29 @@ TEST_CASE("no rows, and rows that want nothing") {
   CHECK(sequence.length() == 8);
 }
 
+TEST_CASE("a sequence that begins with another's cache goes on as if it had computed it") {
+  kernels::ThreadPool pool(1);
+  const std::unique_ptr<Model> model = load_file(own_vectors() / "glm4-a.gguf", pool);
+  const auto workspace = model->make_workspace(128);
+  const std::vector<std::int32_t> tokens = random_tokens(4, 90);
+  for (const std::size_t shared : {32, 45, 64, 1}) {
+    CAPTURE(shared);
+    Sequence whole(*model, 90);
+    std::vector<float> expected(kVocabulary);
+    whole.feed(tokens, Sequence::Logits::last, expected.data(), *workspace, pool);
+
+    Sequence prefix(*model, 64);
+    prefix.feed(std::span(tokens).first(shared), Sequence::Logits::none, nullptr, *workspace, pool);
+    for (int copy = 0; copy < 2; ++copy) {
+      Sequence rest(prefix, 90);
+      CHECK(rest.length() == static_cast<std::int64_t>(shared));
+      std::vector<float> logits(kVocabulary);
+      rest.feed(std::span(tokens).subspan(shared), Sequence::Logits::last, logits.data(), *workspace, pool);
+      CHECK(logits == expected);
+    }
+  }
+}
+
 TEST_CASE("rows that do not fit are refused") {
   kernels::ThreadPool pool(1);
   const std::unique_ptr<Model> model = load_file(own_vectors() / "llama-a.gguf", pool);
