@@ -34,7 +34,6 @@ CatalogueModel parse_model(const Json& json) {
   out.architecture = json.at("architecture").get<std::string>();
   out.needs = json.value("needs", "");
   out.license = json.at("license").get<std::string>();
-  out.memory_gb = json.at("memory_gb").get<std::uint32_t>();
   out.for_tests = json.value("for_tests", false);
   const std::string folder = json.value("folder", "");
   for (const auto& [name, value] : json.at("quantisations").items()) {
@@ -63,6 +62,14 @@ std::vector<CatalogueModel> parse_catalogue(std::string_view json) {
 const std::vector<CatalogueModel>& catalogue() {
   static const std::vector<CatalogueModel> models = parse_catalogue(kCatalogueText);
   return models;
+}
+
+std::uint32_t machine_memory_gb(std::uint64_t model_bytes) {
+  const std::uint64_t needed = model_bytes + model_bytes / 10 + 2'000'000'000;
+  for (const std::uint32_t size : {4u, 8u, 12u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u}) {
+    if (needed <= size * std::uint64_t{1'000'000'000}) return size;
+  }
+  return static_cast<std::uint32_t>(needed / 1'000'000'000 + 1);
 }
 
 std::string stored_name(const ModelName& name) {

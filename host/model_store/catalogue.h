@@ -33,12 +33,14 @@ struct CatalogueModel {
   std::string architecture;  // general.architecture
   std::string needs;         // what this version lacks to run it; empty: it runs
   std::string license;
-  std::uint32_t memory_gb = 0;              // of the machine, for the first quantisation
   bool for_tests = false;                   // not offered to users
   std::vector<Quantisation> quantisations;  // the first is taken when none is named
 };
 
 const std::vector<CatalogueModel>& catalogue();
+
+// A size of machine (4, 8, 16 ... GB) on which a model of this size leaves room for its cache, the system and a browser.
+std::uint32_t machine_memory_gb(std::uint64_t model_bytes);
 
 struct CatalogueEntry {
   const CatalogueModel* model = nullptr;

@@ -98,19 +98,14 @@ std::string how_to_get(const std::string& text) {
 }  // namespace
 
 ModelStore::ModelStore(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code error;
-  if (fs::is_directory(folder_, error)) return;
-  fs::create_directories(folder_, error);
-  if (error) {
-    throw std::runtime_error("The models folder " + platform::to_utf8(folder_) + " cannot be made: " + error.message() +
-                             ". Make it, or set models_folder (GLM_HOST_MODELS_FOLDER) to a folder you can write to.");
-  }
+  std::error_code ignored;
+  fs::create_directories(folder_, ignored);
 }
 
 std::vector<StoredModel> ModelStore::list() const {
   std::error_code error;
   auto models = models_in(folder_, error);
-  if (error) {
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
     throw std::runtime_error("The models folder " + platform::to_utf8(folder_) + " cannot be read: " + error.message() +
                              ".");
   }

@@ -33,8 +33,8 @@ class NoSuchModel : public std::runtime_error {
 
 class ModelStore {
  public:
-  // The folder is made when absent. Throws std::runtime_error when that fails: only then, so that a store on a
-  // read-only disk still serves what is in it.
+  // The folder is made when absent; where it cannot be (a read-only home), the store is empty until a pull, which says
+  // why.
   explicit ModelStore(std::filesystem::path folder);
 
   const std::filesystem::path& folder() const { return folder_; }

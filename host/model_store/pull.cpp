@@ -146,7 +146,8 @@ class Incoming {
     fs::create_directories(folder_, error);
     if (error) {
       throw std::runtime_error("The folder " + platform::to_utf8(folder_) + " cannot be made: " + error.message() +
-                               ". Models are kept in models_folder (config.toml), which must be writable to pull.");
+                               ". Models are kept in models_folder (config.toml, GLM_HOST_MODELS_FOLDER): set it to a "
+                               "folder you can write to.");
     }
     lock_ = platform::FileLock::try_acquire(folder_ / platform::path_from_utf8(stem_ + ".lock"));
     if (!lock_) throw std::runtime_error("Another `glm pull` is bringing " + plan.name.text() + " right now.");

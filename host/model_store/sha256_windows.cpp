@@ -1,6 +1,7 @@
+// clang-format off
 #include <windows.h>
-// After windows.h, whose types it uses.
 #include <bcrypt.h>
+// clang-format on
 
 #include <array>
 #include <stdexcept>

@@ -18,7 +18,6 @@ TEST_CASE("every entry of the catalogue can be pulled") {
     CHECK(names.insert(model.name).second);
     CHECK_FALSE(model.title.empty());
     CHECK_FALSE(model.architecture.empty());
-    CHECK(model.memory_gb > 0);
     for (const Quantisation& quantisation : model.quantisations) {
       CAPTURE(quantisation.name);
       CHECK(quantisation.bytes > 50'000'000);
@@ -73,11 +72,21 @@ TEST_CASE("an unknown name or quantisation is answered with what there is") {
 TEST_CASE("a damaged catalogue is refused") {
   for (const std::string bad :
        {"", "{}", "[]", R"({"models": [{}]})",
-        R"({"models": [{"name": "../x", "title": "t", "architecture": "a", "license": "l", "memory_gb": 1,
+        R"({"models": [{"name": "../x", "title": "t", "architecture": "a", "license": "l",
                                     "quantisations": {"q": {"bytes": 1, "files": ["x"]}}}]})",
-        R"({"models": [{"name": "x", "title": "t", "architecture": "a", "license": "l", "memory_gb": 1,
+        R"({"models": [{"name": "x", "title": "t", "architecture": "a", "license": "l",
                                     "quantisations": {"q": {"bytes": 1}}}]})"}) {
     CAPTURE(bad);
     CHECK(sentence_of([&] { parse_catalogue(bad); }).starts_with("The catalogue of models cannot be read"));
   }
+}
+
+TEST_CASE("a machine for a model has room for more than its file") {
+  CHECK(machine_memory_gb(98'362'432) == 4);
+  CHECK(machine_memory_gb(980'470'144) == 4);
+  CHECK(machine_memory_gb(5'060'000'000) == 8);
+  CHECK(machine_memory_gb(6'166'574'464) == 12);
+  CHECK(machine_memory_gb(18'312'339'776) == 24);
+  CHECK(machine_memory_gb(73'000'000'000) == 96);
+  CHECK(machine_memory_gb(1'000'000'000'000) == 1103);
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "host/model_store/pull.h"
 #include "tests/unit/host/model_store/temporary_folder.h"
 
 using namespace glmhost::model_store;
@@ -103,10 +104,16 @@ TEST_CASE("what is not there is answered with what to do") {
   CHECK_THROWS_AS(store.resolve("x"), NoSuchModel);
 }
 
-TEST_CASE("a store that cannot be made says how to choose another folder") {
+TEST_CASE("a store that cannot be made is empty, and a pull says how to choose another folder") {
   const TemporaryFolder folder;
   const fs::path file = folder.write("file", "1");
-  const std::string sentence = sentence_of([&] { ModelStore store(file / "store"); });
+  const fs::path model = folder.write("model.gguf", "1");
+  const ModelStore store(file / "store");
+  CHECK(store.list().empty());
+  CHECK(store.resolve(glmhost::platform::to_utf8(model)).path == model);
+  PullRequest request;
+  request.source = glmhost::platform::to_utf8(model);
+  const std::string sentence = sentence_of([&] { pull(store, request, {}); });
   CHECK(contains(sentence, "cannot be made"));
   CHECK(contains(sentence, "GLM_HOST_MODELS_FOLDER"));
 }

@@ -1,0 +1,138 @@
+#include <array>
+#include <cstdio>
+
+#include "host/cli/command.h"
+#include "host/cli/console.h"
+#include "host/cli/json_text.h"
+#include "host/cli/model_access.h"
+#include "host/cli/progress_bar.h"
+#include "host/cli/verbs.h"
+#include "host/model_store/byte_size.h"
+#include "host/platform/paths.h"
+#include "inference/generation/benchmark.h"
+#include "inference/kernels/instruction_set.h"
+
+namespace glmhost::cli {
+namespace {
+
+constexpr CommandText kText = {
+    .verb = "bench",
+    .words = "",
+    .summary = "Measure how fast a model runs on this machine",
+    .details =
+        "Medians of several runs: prompt tokens a second, tokens a second while answering, and with --shared-prefix "
+        "rows a second (a row is one cell of a filled column: the common prefix, -p tokens of its own, an answer of "
+        "-n tokens). Works without the daemon; stop that first for quiet numbers.",
+    .examples =
+        "  glm bench\n"
+        "  glm bench -m glm-4-9b-0414 -p 512 -n 128 -t 8 -r 5 --json\n"
+        "  glm bench -d 4096 -b 8                   # at depth 4096, eight answers at once\n"
+        "  glm bench --shared-prefix 256 -p 32 -n 16 -b 16",
+};
+
+std::string rate_text(const char* name, const generation::Rate& rate) {
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "%-22s %10.1f /s   (%.1f to %.1f)\n", name, rate.median, rate.least,
+                rate.most);
+  return text.data();
+}
+
+struct Report {
+  std::string model;
+  std::uint64_t file_bytes = 0;
+  int threads = 0;
+  double load_s = 0;
+  generation::BenchmarkOptions options;
+  generation::BenchmarkResult result;
+
+  Json json() const {
+    Json out = {{"model", model},
+                {"file_bytes", file_bytes},
+                {"threads", threads},
+                {"kernels", std::string(kernels::name(kernels::selected_instruction_set()))},
+                {"prompt_tokens", options.prompt_tokens},
+                {"generated_tokens", options.generated_tokens},
+                {"depth", options.depth},
+                {"sequences", options.sequences},
+                {"shared_prefix", options.shared_prefix},
+                {"repetitions", options.repetitions}};
+    Json spread = Json::object();
+    const auto add = [&](const char* name, const std::optional<generation::Rate>& rate) {
+      if (!rate) return;
+      out[name] = rate->median;
+      spread[name] = {rate->least, rate->most};
+    };
+    add("prompt_tps", result.prompt_tps);
+    add("decode_tps", result.decode_tps);
+    add("rows_per_s", result.rows_per_s);
+    out["load_s"] = load_s;
+    out["peak_memory_bytes"] = result.peak_memory_bytes;
+    out["spread"] = std::move(spread);
+    return out;
+  }
+
+  std::string text() const {
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.2f s", load_s);
+    std::string out = model + ", " + model_store::byte_size(file_bytes) + ", " + std::to_string(threads) +
+                      (threads == 1 ? " thread, " : " threads, ") +
+                      std::string(kernels::name(kernels::selected_instruction_set())) + "\n";
+    if (result.prompt_tps) out += rate_text("prompt tokens", *result.prompt_tps);
+    if (result.decode_tps) out += rate_text("answer tokens", *result.decode_tps);
+    if (result.rows_per_s) out += rate_text("rows", *result.rows_per_s);
+    return out + "loaded in " + seconds.data() + ", at most " + model_store::byte_size(result.peak_memory_bytes) +
+           " of memory\n";
+  }
+};
+
+ExitCode bench(VerbArguments arguments) {
+  Command command(kText);
+  std::string model;
+  std::int32_t prompt = 512, generated = 128, threads = 0, depth = 0, sequences = 1, prefix = 0, repetitions = 5;
+  bool json = false;
+  constexpr std::int32_t kMost = 1 << 24;
+  command.text("-m,--model", model, "MODEL", "A name from `glm models`, or a path to a .gguf file");
+  command.number("-p,--prompt-tokens", prompt, 0, kMost, "Tokens of the prompt; 0: not measured (512)");
+  command.number("-n,--generated-tokens", generated, 0, kMost, "Tokens of the answer; 0: not measured (128)");
+  command.number("-t,--threads", threads, 1, 1024, "Threads (one for each core)");
+  command.number("-d,--depth", depth, 0, kMost, "Tokens that lie in the cache before (0)");
+  command.number("-b,--sequences", sequences, 1, 4096, "Answers computed together (1)");
+  command.number("--shared-prefix", prefix, 0, kMost, "Tokens that all rows begin with; measures rows a second (0)");
+  command.number("-r,--repetitions", repetitions, 1, 1000, "Runs of which the median is taken (5)");
+  command.flag("--json", json, "Print one JSON object");
+  command.parse(arguments);
+
+  Interrupt interrupt;
+  ProgressBar bar;
+  Report report;
+  report.threads = thread_count(threads);
+  generation::BenchmarkOptions& options = report.options;
+  options.prompt_tokens = prompt;
+  options.generated_tokens = generated;
+  options.depth = depth;
+  options.sequences = sequences;
+  options.shared_prefix = prefix;
+  options.repetitions = repetitions;
+  options.progress = [&](double done) { bar.fraction("measuring", done); };
+  options.cancel = &interrupt.flag();
+
+  kernels::ThreadPool pool(report.threads);
+  const auto file = open_model_file(model);
+  report.model = platform::to_utf8(file.path().filename());
+  report.file_bytes = file.file_bytes();
+  architectures::LoadOptions load;
+  load.progress = [&](double done) { bar.fraction("loading the model", done); };
+  load.cancel = &interrupt.flag();
+  const generation::TimedLoad loaded = generation::timed_load(file, load, pool);
+  report.load_s = loaded.seconds;
+  report.result = generation::benchmark(*loaded.model, pool, options);
+  bar.clear();
+  print(json ? report.json().dump() + "\n" : report.text());
+  return ExitCode::success;
+}
+
+}  // namespace
+
+const Verb kBench = {kText.verb, kText.summary, bench};
+
+}  // namespace glmhost::cli

@@ -1,0 +1,126 @@
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "host/cli/answer.h"
+#include "host/cli/command.h"
+#include "host/cli/console.h"
+#include "host/cli/daemon_access.h"
+#include "host/cli/generation_flags.h"
+#include "host/cli/json_text.h"
+#include "host/cli/verbs.h"
+#include "host/platform/terminal.h"
+#include "host/protocol/utf8.h"
+
+namespace glmhost::cli {
+namespace {
+
+constexpr CommandText kText = {
+    .verb = "chat",
+    .words = "",
+    .summary = "Have a conversation",
+    .details =
+        "One line is one message; a backslash at its end continues it on the next line. Ctrl-C cancels an answer, "
+        "and ends the conversation between answers; so do Ctrl-D and /exit. /clear forgets what was said, /help "
+        "lists the commands. Lines that come through a pipe are answered one after the other.",
+    .examples =
+        "  glm chat\n"
+        "  glm chat -m glm-4-9b-0414 --system \"Answer in one sentence.\"",
+};
+
+constexpr std::string_view kHelp = "/clear  forget what was said\n/exit   end (or Ctrl-D)\n/help   this list\n";
+
+// The next message; nothing at the end of the input.
+std::optional<std::string> read_message(bool prompt) {
+  std::string message;
+  std::string line;
+  while (true) {
+    if (prompt) {
+      std::fputs(message.empty() ? "> " : ". ", stderr);
+      std::fflush(stderr);
+    }
+    if (!std::getline(std::cin, line)) break;
+    if (line.ends_with('\r')) line.pop_back();
+    const bool continues = line.ends_with('\\');
+    if (continues) line.back() = '\n';
+    message += line;
+    if (!continues) return message;
+  }
+  if (message.empty()) return std::nullopt;
+  return message;
+}
+
+class Conversation {
+ public:
+  explicit Conversation(const GenerationFlags& flags) : flags_(flags) { clear(); }
+
+  void clear() { messages_ = conversation(flags_.system()); }
+
+  // One turn. An error is told and the message forgotten, so that the person can go on.
+  void answer(protocol::Client& client, const std::string& message, Interrupt& interrupt) {
+    protocol::Request request = flags_.request();
+    messages_.push_back({{"role", "user"}, {"content", message}});
+    request.messages = messages_;
+    const auto outcome =
+        stream_answer(client, request, {.print = true, .show_thinking = flags_.show_thinking()}, interrupt);
+    if (const auto* error = std::get_if<protocol::ErrorMessage>(&outcome)) {
+      messages_.erase(messages_.size() - 1);
+      code_ = exit_code(error->code);
+      print_error(error->sentence);
+      return;
+    }
+    const auto& result = std::get<protocol::Result>(outcome);
+    messages_.push_back({{"role", "assistant"}, {"content", result.content}});
+    note_early_end(result, request.max_tokens);
+  }
+
+  ExitCode last_error() const { return code_; }
+
+ private:
+  const GenerationFlags& flags_;
+  Json messages_;
+  ExitCode code_ = ExitCode::success;
+};
+
+ExitCode chat(VerbArguments arguments) {
+  Command command(kText);
+  GenerationFlags generation;
+  generation.add_to(command);
+  command.parse(arguments);
+  require_utf8(generation.system(), "The text of --system");
+
+  const bool terminal = platform::is_terminal(platform::Stream::in);
+  Interrupt interrupt;
+  const auto client = connect(WithoutDaemon::start);
+  Conversation talk(generation);
+  if (terminal) print_error("one line is one message; /help lists the commands.");
+  while (true) {
+    // Reading a line cannot be interrupted everywhere, and nothing is open that needs an orderly end.
+    interrupt.on_signal([] {
+      std::fputs("\n", stderr);
+      std::_Exit(static_cast<int>(ExitCode::cancelled));
+    });
+    const auto message = read_message(terminal);
+    interrupt.on_signal({});
+    if (!message || *message == "/exit") break;
+    if (message->find_first_not_of(" \t\r\n") == std::string::npos) continue;
+    if (*message == "/clear") {
+      talk.clear();
+    } else if (*message == "/help") {
+      print_error("commands:\n" + std::string(kHelp));
+    } else if (!protocol::is_utf8(*message)) {
+      print_error("this line is not UTF-8 text and was left out.");
+    } else {
+      talk.answer(*client, *message, interrupt);
+    }
+  }
+  if (terminal) std::fputs("\n", stderr);
+  // A person has seen the errors; a script needs the code.
+  return terminal ? ExitCode::success : talk.last_error();
+}
+
+}  // namespace
+
+const Verb kChat = {kText.verb, kText.summary, chat};
+
+}  // namespace glmhost::cli

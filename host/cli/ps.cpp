@@ -1,0 +1,43 @@
+#include "host/cli/command.h"
+#include "host/cli/console.h"
+#include "host/cli/json_text.h"
+#include "host/cli/status_text.h"
+#include "host/cli/verbs.h"
+
+namespace glmhost::cli {
+namespace {
+
+constexpr CommandText kText = {
+    .verb = "ps",
+    .words = "",
+    .summary = "List the models in memory",
+    .details = "Exit code 3 when no daemon runs.",
+    .examples =
+        "  glm ps\n"
+        "  glm ps --json | jq -r '.[].name'",
+};
+
+ExitCode ps(VerbArguments arguments) {
+  Command command(kText);
+  bool json = false;
+  command.flag("--json", json, "Print a JSON array of models");
+  command.parse(arguments);
+  const protocol::Status status = ask_status();
+  if (!json) {
+    print(loaded_models_text(status));
+    return ExitCode::success;
+  }
+  Json loaded = Json::array();
+  const Json all = protocol::to_json(status);
+  for (const Json& model : all.at("models")) {
+    if (model.at("state").get<std::string>() != "available") loaded.push_back(model);
+  }
+  print(loaded.dump() + "\n");
+  return ExitCode::success;
+}
+
+}  // namespace
+
+const Verb kPs = {kText.verb, kText.summary, ps};
+
+}  // namespace glmhost::cli

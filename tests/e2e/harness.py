@@ -1,0 +1,197 @@
+"""What the end-to-end tests share: the real `glm` program, run as a user runs it, in a home of its own.
+
+Every home has a space and letters beyond ASCII in its name. Nothing but Python's standard library is used.
+
+    GLM_BINARY          the program (default: build/release/bin/glm)
+    GLM_TEST_MODELS     folder with SmolLM2-135M-Instruct.Q4_1.gguf and gemma3-270m-q4_k_m.gguf; tests that need them are
+                        skipped without
+    GLM_SHARED_DATA     folder of reference vectors (default: ../shared beside the project); the same
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GLM = pathlib.Path(os.environ.get("GLM_BINARY", ROOT / "build/release/bin/glm")).resolve()
+SHARED = pathlib.Path(os.environ.get("GLM_SHARED_DATA", ROOT.parent / "shared"))
+TEST_MODELS = pathlib.Path(os.environ.get("GLM_TEST_MODELS", ROOT / "build/models"))
+DEFAULT_MODEL = TEST_MODELS / "SmolLM2-135M-Instruct.Q4_1.gguf"
+GEMMA_MODEL = TEST_MODELS / "gemma3-270m-q4_k_m.gguf"
+
+OK, FAILURE, USAGE, NO_DAEMON, NO_MODEL, LOAD_FAILED, BUSY, DEADLINE, TOO_LARGE = range(9)
+CANCELLED, OUTPUT_CLOSED = 130, 141
+
+needs_model = unittest.skipUnless(DEFAULT_MODEL.exists(), f"{DEFAULT_MODEL} is not there")
+needs_gemma = unittest.skipUnless(GEMMA_MODEL.exists(), f"{GEMMA_MODEL} is not there")
+needs_root = unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "needs root")
+
+
+def needs_shared(name):
+    return unittest.skipUnless((SHARED / name).exists(), f"{SHARED / name} is not there")
+
+
+class Home:
+    """A user's home, empty at first; a daemon that was started in it is gone at the end."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="glm höst 工程 "))
+        self.environment = {
+            "HOME": str(self.path),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            **{k: v for k, v in os.environ.items() if k.lower() in ("ssl_cert_file", "asan_options", "ubsan_options", "tsan_options")},
+        }
+
+    @property
+    def store(self):
+        return self.path / ".local/share/glm-host/models"
+
+    @property
+    def runtime(self):
+        return self.path / ".local/state/glm-host/run"
+
+    def add_model(self, file, name=None):
+        """As if pulled, without the copy."""
+        self.store.mkdir(parents=True, exist_ok=True)
+        (self.store / (name or file.name)).symlink_to(file)
+
+    def add_default_model(self):
+        self.add_model(DEFAULT_MODEL, "smollm2-135m.gguf")
+
+    def glm(self, *arguments, input=b"", timeout=120, **environment):
+        """Runs to the end; stdout and stderr are text where they are UTF-8."""
+        result = subprocess.run(
+            [GLM, *map(str, arguments)],
+            input=input.encode() if isinstance(input, str) else input,
+            capture_output=True,
+            timeout=timeout,
+            env={**self.environment, **environment},
+        )
+        result.stdout_bytes = result.stdout
+        result.stdout = result.stdout.decode(errors="replace")
+        result.stderr = result.stderr.decode(errors="replace")
+        return result
+
+    def start(self, *arguments, **options):
+        """Runs on; the caller ends it."""
+        return subprocess.Popen(
+            [GLM, *map(str, arguments)],
+            env={**self.environment, **options.pop("environment", {})},
+            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+        )
+
+    def daemon_pid(self):
+        status = self.glm("status", "--json")
+        return json.loads(status.stdout)["pid"] if status.returncode == OK else None
+
+    def close(self):
+        pid = None
+        with contextlib.suppress(Exception):
+            pid = json.loads((self.runtime / "host.json").read_text())["pid"]
+        self.glm("stop", "--force", timeout=60)
+        if pid and pathlib.Path(f"/proc/{pid}").exists():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class TestCase(unittest.TestCase):
+    maxDiff = 2000
+
+    def setUp(self):
+        self.home = Home()
+        self.addCleanup(self.home.close)
+
+    def glm(self, *arguments, **options):
+        return self.home.glm(*arguments, **options)
+
+    def succeeds(self, *arguments, **options):
+        result = self.glm(*arguments, **options)
+        self.assertEqual(result.returncode, OK, f"glm {arguments}: {result.stderr}")
+        return result
+
+    def fails(self, code, *arguments, says=(), **options):
+        """The exit code, and one sentence on stderr that holds each of `says` and is no crash."""
+        result = self.glm(*arguments, **options)
+        self.assertEqual(result.returncode, code, f"glm {arguments}: {result.stderr}")
+        self.assertTrue(result.stderr.startswith("glm: "), result.stderr)
+        self.assertIn(result.stderr.rstrip()[-1:], ".`?)\"", f"not a whole sentence: {result.stderr}")
+        for part in (says,) if isinstance(says, str) else says:
+            self.assertIn(part, result.stderr)
+        return result
+
+    def file(self, name, content):
+        path = self.home.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+
+class DaemonTestCase(unittest.TestCase):
+    """One home and one daemon for all tests of a class: loading the model takes its time."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+        cls.addClassCleanup(cls.home.close)
+        cls.home.add_default_model()
+        cls.daemon = cls.home.start("serve", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.end_daemon)
+        wait_until(lambda: cls.home.daemon_pid() is not None, 30, "the daemon does not answer")
+
+    @classmethod
+    def end_daemon(cls):
+        cls.daemon.kill()
+        cls.daemon.wait()
+
+    glm = TestCase.glm
+    succeeds = TestCase.succeeds
+    fails = TestCase.fails
+    file = TestCase.file
+
+
+def wait_until(condition, seconds, message):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(message)
+
+
+# --- model files, right and wrong ones, written by the GGUF specification
+
+
+def gguf_string(text):
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack("<Q", len(data)) + data
+
+
+def gguf(metadata=(), tensors=(), version=3):
+    """metadata: (key, type number, packed value); tensors: (name, dimensions, type number, bytes)."""
+    out = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(metadata))
+    for key, kind, value in metadata:
+        out += gguf_string(key) + struct.pack("<I", kind) + value
+    offset = 0
+    for name, dimensions, kind, data in tensors:
+        out += gguf_string(name) + struct.pack("<I", len(dimensions)) + struct.pack(f"<{len(dimensions)}Q", *dimensions)
+        out += struct.pack("<IQ", kind, offset)
+        offset += -(-len(data) // 32) * 32
+    out += b"\0" * (-len(out) % 32)
+    for _, _, _, data in tensors:
+        out += data + b"\0" * (-len(data) % 32)
+    return out
+
+
+def text_value(key, text):
+    return (key, 8, gguf_string(text))
