@@ -50,6 +50,27 @@ CLI::Validator one_of(const std::vector<std::string>& choices) {
       list);
 }
 
+// Lines of at most 80 characters (all of them ASCII).
+std::string wrapped(std::string_view text) {
+  constexpr std::size_t kColumns = 80;
+  std::string out;
+  while (text.size() > kColumns) {
+    const std::size_t space = text.rfind(' ', kColumns);
+    out.append(text.substr(0, space)).append("\n");
+    text.remove_prefix(space + 1);
+  }
+  return out.append(text);
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) { column_width(34); }
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
+
+ private:
+  std::string usage_;
+};
+
 bool is_flag(const std::string& argument) {
   return argument.size() > 1 && argument[0] == '-';
 }
@@ -58,14 +79,16 @@ bool is_flag(const std::string& argument) {
 
 Command::Command(const CommandText& text) : text_(text) {
   std::string description(text.summary);
-  if (!text.details.empty()) description.append("\n\n").append(text.details);
-  app_ = std::make_unique<CLI::App>(description, "glm " + std::string(text.verb));
+  if (!text.details.empty()) description.append("\n\n").append(wrapped(text.details));
+  app_ = std::make_unique<CLI::App>(description);
   app_->allow_extras();
   app_->set_help_flag("-h,--help", "Show this text");
-  app_->get_formatter()->column_width(34);
-  app_->get_formatter()->label("OPTIONS", text.words.empty() ? "[flags]" : "[flags] " + std::string(text.words));
-  app_->get_formatter()->label("Options", "Flags");
-  app_->footer("Examples:\n" + std::string(text.examples));
+  std::string usage = "\nUsage: glm ";
+  usage.append(text.verb).append(" [flags]").append(text.words.empty() ? "" : " ").append(text.words).append("\n");
+  const auto formatter = std::make_shared<HelpFormatter>(usage);
+  formatter->label("Options", "Flags");
+  app_->formatter(formatter);
+  app_->footer(std::string("Examples:\n").append(text.examples));
 }
 
 Command::~Command() = default;

@@ -26,7 +26,7 @@ std::unique_ptr<protocol::Client> make_client() {
   return std::make_unique<protocol::Client>(std::move(options));
 }
 
-// What the daemon wrote before it ended, without the banner that any start has.
+// What the daemon wrote before it ended.
 std::string last_words(const std::filesystem::path& log, std::uint64_t from) {
   std::ifstream stream(log, std::ios::binary);
   stream.seekg(static_cast<std::streamoff>(from));
@@ -37,45 +37,65 @@ std::string last_words(const std::filesystem::path& log, std::uint64_t from) {
   return text;
 }
 
-std::unique_ptr<protocol::Client> wait_for_answer(std::uint32_t started, const std::filesystem::path& log,
-                                                  std::uint64_t log_begin) {
-  const auto end = std::chrono::steady_clock::now() + kStartTimeout;
+bool daemon_is_ready() {
+  const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
+  return endpoint && platform::process_is_alive(endpoint->pid) && daemon_process();
+}
+
+// The daemon that this program starts when it has to.
+class Starter {
+ public:
+  Starter() : log_(platform::state_folder() / "serve.log") {}
+
+  void start() {
+    print_error("no daemon is running, so one is started; `glm stop` ends it.");
+    platform::make_private_folder(platform::state_folder());
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(log_, error);
+    log_begin_ = error ? 0 : size;
+    const std::string serve = "serve";
+    process_ = platform::spawn_detached(platform::executable_path(), {&serve, 1}, log_);
+  }
+
+  bool started() const { return process_ != 0; }
+  bool ended() const { return started() && !platform::process_is_alive(process_); }
+
+  [[noreturn]] void fail() const {
+    const std::string words = last_words(log_, log_begin_);
+    throw Failure(ExitCode::no_daemon, words.empty() ? "The daemon ended right after its start; `glm serve` shows why."
+                                                     : "The daemon ended right after its start:\n" + words);
+  }
+
+  const std::filesystem::path& log() const { return log_; }
+
+ private:
+  std::filesystem::path log_;
+  std::uint64_t log_begin_ = 0;
+  std::uint32_t process_ = 0;
+};
+
+// A daemon may be starting (another `glm` was quicker), or ending, or killed a moment ago: what is seen is looked at
+// again until one answers.
+std::unique_ptr<protocol::Client> connect_or_start() {
+  Starter starter;
   std::string reason = "It has not opened its socket.";
+  const auto end = std::chrono::steady_clock::now() + kStartTimeout;
   while (std::chrono::steady_clock::now() < end) {
-    if (protocol::read_endpoint(platform::runtime_folder())) {
+    if (daemon_is_ready()) {
       auto client = make_client();
-      const auto answer = client->status(1s);
+      const auto answer = client->status(kAnswerTimeout);
       if (std::holds_alternative<protocol::Status>(answer)) return client;
       reason = std::get<protocol::ErrorMessage>(answer).sentence;
-    }
-    // Another `glm` may have been quicker; then ours ends, and theirs holds the lock.
-    if (started != 0 && !platform::process_is_alive(started) && !daemon_process()) {
-      const std::string words = last_words(log, log_begin);
-      throw Failure(ExitCode::no_daemon, "The daemon ended right after its start" +
-                                             (words.empty() ? "; `glm serve` shows why." : ":\n" + words));
+      if (!starter.started() && daemon_is_ready()) throw Failure(ExitCode::no_daemon, reason);
+    } else if (!daemon_process()) {
+      if (starter.ended()) starter.fail();
+      if (!starter.started()) starter.start();
     }
     std::this_thread::sleep_for(20ms);
   }
-  throw Failure(ExitCode::no_daemon, "The daemon was started but does not answer after " +
-                                         std::to_string(kStartTimeout.count()) + " seconds. " + reason +
-                                         " Its log is " + platform::to_utf8(log) + ".");
-}
-
-std::unique_ptr<protocol::Client> start_daemon() {
-  const std::filesystem::path log = platform::state_folder() / "serve.log";
-  std::error_code error;
-  platform::make_private_folder(platform::state_folder());
-  const std::uintmax_t size = std::filesystem::file_size(log, error);
-  const std::uint64_t log_begin = error ? 0 : size;
-  std::uint32_t started = 0;
-  if (daemon_process()) {
-    print_error("a daemon is just starting; waiting for it.");
-  } else {
-    print_error("no daemon is running, so one is started; `glm stop` ends it.");
-    const std::string serve = "serve";
-    started = platform::spawn_detached(platform::executable_path(), {&serve, 1}, log);
-  }
-  return wait_for_answer(started, log, log_begin);
+  throw Failure(ExitCode::no_daemon, "No daemon answered within " + std::to_string(kStartTimeout.count()) +
+                                         " seconds. " + reason + " Its log is " + platform::to_utf8(starter.log()) +
+                                         ".");
 }
 
 }  // namespace
@@ -85,13 +105,11 @@ std::optional<std::uint32_t> daemon_process() {
 }
 
 std::unique_ptr<protocol::Client> connect(WithoutDaemon without) {
-  const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
-  const bool running = endpoint && platform::process_is_alive(endpoint->pid) && daemon_process();
-  if (!running) {
-    if (without == WithoutDaemon::start) return start_daemon();
-    throw Failure(ExitCode::no_daemon,
-                  "No daemon is running. Start one with `glm serve`; `glm run` and `glm chat` start "
-                  "one by themselves.");
+  if (without == WithoutDaemon::start) return connect_or_start();
+  if (!daemon_is_ready()) {
+    throw Failure(
+        ExitCode::no_daemon,
+        "No daemon is running. Start one with `glm serve`; `glm run` and `glm chat` start one by themselves.");
   }
   auto client = make_client();
   const auto answer = client->status(kAnswerTimeout);

@@ -62,7 +62,8 @@ ExitCode render_batch(chat::Family family, const std::string& text) {
       out = {{"error", error.what()}};
       code = exit_code(error.kind());
     }
-    print(out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    // ASCII: a reader that takes U+2028 or U+0085 for a line end still finds one value a line.
+    print(out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
   });
   return code;
 }

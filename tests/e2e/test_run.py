@@ -164,12 +164,12 @@ class Run(DaemonTestCase):
 
     @needs_gemma
     def test_a_base_model_continues_text(self):
-        answer = self.run_json(*SHORT, "-m", GEMMA_MODEL, "--raw", "The capital of France is")
-        self.assertIn("Paris", answer["content"])
+        answer = self.run_json(*SHORT, "-m", GEMMA_MODEL, "--raw", "Monday, Tuesday, Wednesday,")
+        self.assertIn("Thursday, Friday", answer["content"])
 
     def test_prompts_are_not_in_the_logs(self):
         self.succeeds("run", *SHORT, "xyzzy-secret-word")
-        self.fails(TOO_LARGE, "run", "xyzzy-secret-word " * 9000)
+        self.fails(TOO_LARGE, "run", "Summarise", input="xyzzy-secret-word " * 9000)
         for log in (self.home.path / ".local/state/glm-host").rglob("*.log*"):
             self.assertNotIn("xyzzy", log.read_text(errors="replace"), log)
 
