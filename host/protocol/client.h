@@ -61,7 +61,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // An open request. Destroying the handle does not cancel it.
+  // An open request. Destroying the handle does not cancel it. A handle that start() did not make may only be assigned
+  // to.
   class Call {
    public:
     void cancel();   // at once, from any thread; the outcome becomes ErrorMessage(cancelled) unless it was done

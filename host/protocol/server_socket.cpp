@@ -250,7 +250,14 @@ void ServerSocket::State::greet(const std::string& route, int connection, Envelo
   watch_connections();
   const Hello answer{kProtocolVersion, "glm-daemon", endpoint.version, endpoint.pid};
   const bool reached = send(route, {hello.id, answer});
-  if (peers.contains(route) || !reached || closed_connections.contains(connection)) return;
+  if (!reached || closed_connections.contains(connection)) return;
+  if (const auto known = peers.find(route); known != peers.end()) {
+    if (known->second.connection == connection && !known->second.closed) return;
+    // A client that names itself to the router has come back by another connection before the end of its earlier one
+    // was dealt with. What it had asked for is gone with that one.
+    events.push_back(PeerGone{known->second.id});
+    routes.erase(known->second.id);
+  }
   const PeerId id = ++last_peer;
   peers[route] = {id, connection};
   routes[id] = route;

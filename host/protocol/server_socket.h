@@ -11,7 +11,7 @@
 //
 // What it does by itself: answers hello and ping, answers malformed messages with their error, refuses another protocol
 // version and messages before hello, and notices peers that went away: at once when their process ended or closed the
-// connection, after about ten seconds when it hangs or is stopped (heartbeats).
+// connection, within 15 seconds when it hangs or is stopped (heartbeats).
 //
 // Thread rules: one thread uses it (constructor to destructor); only wake() may be called from any thread.
 #pragma once

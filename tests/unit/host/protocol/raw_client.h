@@ -14,8 +14,10 @@ namespace glmhost::test {
 
 class RawClient {
  public:
-  explicit RawClient(const protocol::Endpoint& endpoint) : socket_(context_, zmq::socket_type::dealer) {
+  explicit RawClient(const protocol::Endpoint& endpoint, const std::string& routing_id = "")
+      : socket_(context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
+    if (!routing_id.empty()) socket_.set(zmq::sockopt::routing_id, routing_id);
     if (!endpoint.server_key.empty()) {
       socket_.set(zmq::sockopt::curve_serverkey, endpoint.server_key);
       socket_.set(zmq::sockopt::curve_publickey, endpoint.client_key);

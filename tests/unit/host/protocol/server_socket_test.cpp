@@ -8,7 +8,9 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <fstream>
+#include <future>
 #include <stdexcept>
 #include <thread>
 
@@ -46,20 +48,23 @@ bool has(const std::string& text, const std::string& part) {
 struct Server {
   explicit Server(const TemporaryFolder& folder, const std::string& address = "")
       : lock(platform::FileLock::try_acquire(lock_file(folder.path()))), socket({folder.path(), address, ""}, *lock) {}
+
+  // The next event, which must be of this kind.
+  template <class Event>
+  Event next() {
+    for (int i = 0; i < 100 && events.empty(); ++i) {
+      for (ServerEvent& event : socket.poll(200ms)) events.push_back(std::move(event));
+    }
+    if (events.empty() || !std::holds_alternative<Event>(events.front())) throw std::runtime_error("no such event");
+    Event event = std::get<Event>(std::move(events.front()));
+    events.pop_front();
+    return event;
+  }
+
   std::optional<platform::FileLock> lock;
   ServerSocket socket;
+  std::deque<ServerEvent> events;
 };
-
-template <class Event>
-Event next(ServerSocket& socket) {
-  for (int i = 0; i < 100; ++i) {
-    for (ServerEvent& event : socket.poll(200ms)) {
-      if (auto* wanted = std::get_if<Event>(&event)) return std::move(*wanted);
-    }
-  }
-  FAIL("the event did not come");
-  return {};
-}
 
 }  // namespace
 
@@ -161,24 +166,21 @@ TEST_CASE("a peer that leaves is announced once, and sending to it fails") {
   for (const char* address : {"ipc", "tcp://127.0.0.1:0"}) {
     TemporaryFolder folder;
     Server server(folder, address);
-    PeerId peer = 0;
-    {
-      // Hello is answered inside poll(), so the client runs on a thread of its own.
-      std::thread client([&] {
-        RawClient raw(server.socket.endpoint());
-        raw.send({0, kHello});
-        raw.receive();
-        raw.send({1, StatusRequest{}});
-        raw.receive();
-      });
-      peer = next<Incoming>(server.socket).peer;
-      const Incoming status = next<Incoming>(server.socket);
-      CHECK(status.peer == peer);
-      CHECK(std::holds_alternative<StatusRequest>(status.envelope.message));
-      CHECK(server.socket.send(peer, {1, Status{}}));
-      client.join();
-    }
-    CHECK(next<PeerGone>(server.socket).peer == peer);
+    // Hello is answered inside poll(), so the client runs on a thread of its own.
+    auto client = std::async(std::launch::async, [endpoint = server.socket.endpoint()] {
+      RawClient raw(endpoint);
+      raw.send({0, kHello});
+      raw.receive();
+      raw.send({1, StatusRequest{}});
+      return raw.receive();
+    });
+    const PeerId peer = server.next<Incoming>().peer;
+    const Incoming status = server.next<Incoming>();
+    CHECK(status.peer == peer);
+    CHECK(std::holds_alternative<StatusRequest>(status.envelope.message));
+    CHECK(server.socket.send(peer, {1, Status{}}));
+    CHECK(client.get() == Envelope<DaemonMessage>{1, Status{}});
+    CHECK(server.next<PeerGone>().peer == peer);
     CHECK(!server.socket.send(peer, {2, Ping{}}));
     CHECK(!server.socket.send(peer + 1, {2, Ping{}}));
     CHECK(server.socket.poll(50ms).empty());
@@ -228,19 +230,42 @@ TEST_CASE("peers that come and go at once never confuse those that stay") {
   CHECK(daemon.seen().hellos.size() >= 200);
 }
 
+TEST_CASE("a client that names itself comes back by a new connection as a new peer") {
+  TemporaryFolder folder;
+  EchoDaemon daemon(folder.path());
+  const auto connect_named = [&] {
+    auto client = std::make_unique<RawClient>(daemon.endpoint(), "me");
+    client->send({0, kHello});
+    CHECK(std::holds_alternative<Hello>(client->receive()->message));
+    Request request;
+    request.prompt = "never";
+    client->send({1, request});
+    CHECK(client->receive() == Envelope<DaemonMessage>{1, Accepted{"echo", 0}});
+    return client;
+  };
+  const auto first = connect_named();
+  first->send({0, kHello});  // saying hello again on the same connection is answered and changes nothing
+  CHECK(std::holds_alternative<Hello>(first->receive()->message));
+  const auto second = connect_named();  // position 0: the first request has gone with its connection
+  CHECK(daemon.wait_until([](const EchoDaemon::Seen& seen) { return seen.gone == 1; }));
+  second->send({2, Ping{}});
+  CHECK(second->receive() == Envelope<DaemonMessage>{2, Ping{}});
+  CHECK(daemon.seen().hellos.size() == 2);
+}
+
 TEST_CASE("a peer that never reads is dropped before memory is gone") {
   TemporaryFolder folder;
   Server server(folder);
   RawClient client(server.socket.endpoint());
   client.socket().set(zmq::sockopt::rcvhwm, 1);
   client.send({0, kHello});
-  const PeerId peer = next<Incoming>(server.socket).peer;
+  const PeerId peer = server.next<Incoming>().peer;
   const Delta delta{std::string(100, 'x'), "", {}};
   int sent = 0;
   while (sent < 500'000 && server.socket.send(peer, {1, delta})) ++sent;
   CHECK(sent > 10'000);
   CHECK(sent < 500'000);
-  CHECK(next<PeerGone>(server.socket).peer == peer);
+  CHECK(server.next<PeerGone>().peer == peer);
 }
 
 TEST_CASE("poll ends by itself, or when another thread wakes it") {
