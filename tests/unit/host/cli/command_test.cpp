@@ -85,7 +85,7 @@ TEST_CASE("words keep their order and their looks") {
   CHECK(parse({"--stop", "[a,b]"}).texts == Words{"[a,b]"});
   CHECK(parse({"--text", "[a,b]"}).text == "[a,b]");
   CHECK(parse({"--text", "-5"}).text == "-5");
-  CHECK(parse({"--text="}).text == "");
+  CHECK(parse({"--text", ""}).text == "");
   CHECK(parse({"%%", "工程", "ü"}).words == Words{"%%", "工程", "ü"});
 }
 
@@ -107,6 +107,7 @@ TEST_CASE("a value that does not fit is refused with the flag, the value and the
   }
   CHECK(contains(refusal({"--choice", "c"}), "`c` is none of a, b"));
   CHECK_FALSE(refusal({"--whole"}).empty());
+  CHECK(contains(refusal({"--text="}), "missing"));
 }
 
 TEST_CASE("a flag that does not exist gets the nearest one") {
