@@ -25,6 +25,7 @@ EchoDaemon::EchoDaemon(const std::filesystem::path& runtime_folder, const std::s
       told = true;
       listening.set_value(socket.endpoint());
       run(socket);
+      const std::lock_guard wait_for_destructor(mutex_);  // which may be inside wake()
     } catch (...) {
       if (!told) listening.set_exception(std::current_exception());
       if (told) throw;
@@ -39,8 +40,11 @@ EchoDaemon::EchoDaemon(const std::filesystem::path& runtime_folder, const std::s
 }
 
 EchoDaemon::~EchoDaemon() {
-  stop_ = true;
-  socket_->wake();
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    socket_->wake();
+  }
   thread_.join();
 }
 
@@ -100,7 +104,7 @@ void EchoDaemon::take(ServerSocket& socket, PeerId peer, Envelope<ClientMessage>
   } else if (std::holds_alternative<StatusRequest>(envelope.message)) {
     Status status;
     status.pid = platform::process_id();
-    status.endpoint = endpoint_.address;
+    status.endpoint = socket.endpoint().address;
     status.queue.running = static_cast<std::uint32_t>(open_.size());
     socket.send(peer, {envelope.id, status});
   } else if (const auto* control = std::get_if<Control>(&envelope.message)) {
