@@ -71,7 +71,7 @@ SentencePieceEncoder::SentencePieceEncoder(const Vocabulary& vocabulary, const s
       TokenId& token = byte_tokens_[static_cast<unsigned char>(vocabulary.bytes(id)[0])];
       if (token == kNoToken) token = id;
     }
-    if (!is_piece(id, text)) continue;
+    if (!is_piece(id)) continue;
     index_.insert(id);
     longest_piece_ = std::max(longest_piece_, text.size());
     for (std::size_t i = text.find(kEscapedSpace, 1); i != std::string_view::npos;
@@ -81,12 +81,10 @@ SentencePieceEncoder::SentencePieceEncoder(const Vocabulary& vocabulary, const s
   }
 }
 
-// Text that is encoded has no space in it any more, so a piece with one (as Gemma's files list runs of spaces) is only
-// ever taken as a marker. Control tokens are no pieces: text that looks like one must not become it.
-bool SentencePieceEncoder::is_piece(TokenId id, std::string_view text) const {
+// Control tokens are no pieces: text that looks like one must not become it.
+bool SentencePieceEncoder::is_piece(TokenId id) const {
   const TokenType type = vocabulary_->type(id);
-  return (type == TokenType::normal || type == TokenType::user_defined) && !text.empty() &&
-         text.find(' ') == std::string_view::npos;
+  return (type == TokenType::normal || type == TokenType::user_defined) && !pieces_[id].empty();
 }
 
 PairMerge SentencePieceEncoder::find_merge(std::string_view text) const {
@@ -152,7 +150,7 @@ std::int32_t SentencePieceEncoder::unreachable_tokens() const {
   std::int32_t count = 0;
   std::vector<TokenId> ids;
   for (TokenId id = 0; id < vocabulary_->size(); ++id) {
-    if (vocabulary_->type(id) != TokenType::normal || !is_piece(id, pieces_[id])) continue;
+    if (vocabulary_->type(id) != TokenType::normal || !is_piece(id)) continue;
     ids.clear();
     encode_escaped(pieces_[id], ids);
     if (ids.size() != 1 || ids[0] != id) ++count;

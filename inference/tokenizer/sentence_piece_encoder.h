@@ -36,7 +36,7 @@ class SentencePieceEncoder : public TextEncoder {
   std::int32_t unreachable_tokens() const override;
 
  private:
-  bool is_piece(TokenId id, std::string_view text) const;
+  bool is_piece(TokenId id) const;
   PairMerge find_merge(std::string_view text) const;
   bool splits_before(std::string_view escaped, std::size_t begin, std::size_t end) const;
   void encode_escaped(std::string_view escaped, std::vector<TokenId>& out) const;

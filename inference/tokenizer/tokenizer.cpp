@@ -66,13 +66,16 @@ std::unique_ptr<const TextEncoder> make_encoder(const GgufFile& file, const Voca
   return std::make_unique<SentencePieceEncoder>(vocabulary, texts_of(file), *scores, space_prefix);
 }
 
+// Bounds the time that one position of a text can cost with a file made to be slow. Real markers are below 100 bytes.
+constexpr std::size_t kLongestMarker = 1024;
+
 // The markers that are looked for by the text that the file has for them: those that mark something, or those that are
 // a part of plain text (Vocabulary::marker_level gives Markers::none).
 MarkerTrie make_markers(const Vocabulary& vocabulary, const std::vector<std::string>& texts, bool plain) {
   std::vector<Marker> markers;
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
     const std::string& text = texts[static_cast<std::size_t>(id)];
-    if (!vocabulary.is_marker(id) || text.empty()) continue;
+    if (!vocabulary.is_marker(id) || text.empty() || text.size() > kLongestMarker) continue;
     const Markers level = vocabulary.marker_level(id);
     if ((level == Markers::none) == plain) markers.push_back({text, id, level});
   }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ std::vector<std::string> pieces_of(std::string_view kind, std::string_view text)
   std::vector<std::string> pieces;
   for_each_piece(pre_tokenizer->patterns, text, [&](std::string_view piece) { pieces.emplace_back(piece); });
   return pieces;
+}
+
+std::string utf8_text(char32_t c) {
+  const auto tail = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x800) return {static_cast<char>(0xC0 | c >> 6), tail(0)};
+  if (c < 0x10000) return {static_cast<char>(0xE0 | c >> 12), tail(6), tail(0)};
+  return {static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0)};
 }
 
 struct Case {
@@ -119,6 +127,30 @@ const std::vector<Case> kCases = {
       "a",
       "\xC2\xA0"
       "b"}},
+    {"gpt-2", {"we", "'ve", " you", "'", "D", " I", "'ll", " don", "'t"}},
+    {"gpt-2", {"\n", "\n", "abc", " \r", "\n", "x"}},
+    {"gpt-2", {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xABna", " \xE3\x81\xB2\xE3\x82\x89", " \xE4\xB8\x80", "!"}},
+    {"smollm", {"we", "'ve", " you", "'", "D", " I", "'ll", " don", "'t"}},
+    {"smollm", {"\n", "\n", "abc", " \r", "\n", "x"}},
+    {"smollm", {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xABna", " \xE3\x81\xB2\xE3\x82\x89", " \xE4\xB8\x80", "!"}},
+    {"glm4", {"we", "'ve", " you", "'D", " I", "'ll", " don", "'t"}},
+    {"glm4", {"\n\n", "abc", " \r\n", "x"}},
+    {"glm4", {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xABna", " \xE3\x81\xB2\xE3\x82\x89", " \xE4\xB8\x80", "!"}},
+    {"qwen2", {"we", "'ve", " you", "'D", " I", "'ll", " don", "'t"}},
+    {"qwen2", {"\n\n", "abc", " \r\n", "x"}},
+    {"qwen2", {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xABna", " \xE3\x81\xB2\xE3\x82\x89", " \xE4\xB8\x80", "!"}},
+    {"deepseek-llm", {"we", "'", "ve", " you", "'", "D", " I", "'", "ll", " don", "'", "t"}},
+    {"deepseek-llm", {"\n", "\n", "abc", " ", "\r", "\n", "x"}},
+    {"deepseek-llm",
+     {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xAB", "na", " ", "\xE3\x81\xB2\xE3\x82\x89", " ", "\xE4\xB8\x80", "!"}},
+    {"deepseek-coder", {"we", "'", "ve", " you", "'", "D", " I", "'", "ll", " don", "'", "t"}},
+    {"deepseek-coder", {"\n", "\n", "abc", " ", "\r", "\n", "x"}},
+    {"deepseek-coder",
+     {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xAB", "na", " ", "\xE3\x81\xB2\xE3\x82\x89", " ", "\xE4\xB8\x80", "!"}},
+    {"deepseek-v3", {"we", "'ve", " you", "'D", " I", "'ll", " don", "'t"}},
+    {"deepseek-v3", {"\n\n", "abc", " \r\n", "x"}},
+    {"deepseek-v3",
+     {"\xE3\x82\xAB\xE3\x82\xBF\xE3\x82\xAB", "na", " ", "\xE3\x81\xB2\xE3\x82\x89", " ", "\xE4\xB8\x80", "!"}},
 };
 
 TEST_CASE("pieces of each kind") {
@@ -149,6 +181,23 @@ TEST_CASE("no text, no pieces; one character of every class, one piece") {
       CHECK(pieces_of(each.name, text) == std::vector<std::string>{text});
     }
   }
+}
+
+TEST_CASE("deepseek-llm's list of letters is the published one") {
+  // Counted and added up from the pattern as published.
+  int count = 0;
+  std::uint64_t sum = 0;
+  for (char32_t c = 0x80; c < 0x110000; ++c) {
+    if (c >= 0xD800 && c < 0xE000) continue;
+    const std::string text = utf8_text(c);
+    if (match_listed_letters(text, 0) == 0) continue;
+    ++count;
+    sum += c;
+  }
+  CHECK(count + 52 == 2729);
+  CHECK(sum + 26 * ('A' + 'Z') / 2 + 26 * ('a' + 'z') / 2 == 54770958);
+  CHECK(match_listed_letters("Zz", 0) == 2);
+  CHECK(match_listed_letters("_", 0) == 0);
 }
 
 TEST_CASE("white space at the end is matched from its first character only") {

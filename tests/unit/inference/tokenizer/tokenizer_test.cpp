@@ -229,6 +229,14 @@ TEST_CASE("text that looks like a control token never merges into it") {
   CHECK_FALSE(holds(testing::open(byte_level).encode("ab", Markers::none), control));
 }
 
+TEST_CASE("of a merge that is listed twice the first counts") {
+  auto file = byte_level_file("gpt-2");
+  const TokenId bc = file.add("bc");
+  file.add("ab");
+  file.merges = {{"b c", "a b", "b c"}};
+  CHECK(testing::open(file).encode("abc", Markers::none) == Ids{'a', bc});
+}
+
 TEST_CASE("a byte that the vocabulary lacks gives no token") {
   auto file = byte_level_file("gpt-2");
   file.tokens['x'] = "longer";
