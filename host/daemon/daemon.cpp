@@ -50,8 +50,8 @@ struct Daemon::State {
              .file_bytes = options.settings.log_file_bytes,
              .files = options.settings.log_files}),
         memo(open_memo(options)),
-        core(options.settings, log, memo.get(), model_store::ModelStore(options.settings.models_folder)),
         engine_threads(thread_count(options.settings)),
+        core(options.settings, log, memo.get(), model_store::ModelStore(options.settings.models_folder)),
         sessions(core, {.server = {.runtime_folder = runtime_folder,
                                    .address = options.settings.endpoint == "tcp" ? "tcp://127.0.0.1:0"
                                                                                  : options.settings.endpoint,
@@ -100,8 +100,8 @@ struct Daemon::State {
   platform::FileLock lock;  // the last to go
   Log log;
   std::unique_ptr<MemoStore> memo;
+  kernels::ThreadPool engine_threads;  // longer than the models that compute with it
   Core core;
-  kernels::ThreadPool engine_threads;
   Sessions sessions;
   std::mutex join_mutex;
   std::thread io;

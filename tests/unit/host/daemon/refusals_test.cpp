@@ -189,8 +189,14 @@ TEST_CASE("a folder that cannot be used is a sentence") {
   std::ofstream(host.runtime()) << "a file";
   CHECK_THROWS_AS(host.start(), CannotStart);
   fs::remove(host.runtime());
+  // Without a models folder there are no models, but a path still works.
   host.settings.models_folder = host.models() / "tiny.gguf" / "models";
-  CHECK_THROWS_AS(host.start(), CannotStart);
+  host.start();
+  const auto client = host.client();
+  CHECK(error_of(ask(*client, raw("x"))).code == ErrorCode::no_model);
+  Request by_path = raw("x");
+  by_path.model = platform::to_utf8(host.models() / "tiny.gguf");
+  CHECK(result_of(ask(*client, by_path)).finish_reason != "");
 }
 
 }  // namespace
