@@ -16,21 +16,31 @@ namespace glmhost::kernels {
 namespace {
 
 using Body = std::function<void(std::int64_t, std::int64_t, int)>;
+using Clock = std::chrono::steady_clock;
 
 // How long a thread polls before it sleeps: longer than the serial work between two loops of a decode step, far
 // shorter than anything a person or a power meter notices.
-constexpr std::chrono::microseconds kSpin{50};
+constexpr Clock::duration kSpin = std::chrono::microseconds(50);
+
+// When another program takes a worker's core in the middle of a piece, everybody waits until the worker runs again,
+// many loops' time. A worker that kept the loop waiting this much longer than pieces take ...
+constexpr int kLatePieces = 3;
+constexpr Clock::duration kLate = std::chrono::microseconds(200);
+// ... stays out for this many times the delay: what such delays cost together is then at most one part in so many.
+constexpr int kLeaveFactor = 8;
+constexpr Clock::duration kLongestLeave = std::chrono::milliseconds(500);
+constexpr Clock::duration kLeaveNap = std::chrono::milliseconds(10);  // a worker on leave looks up this often
 
 // Polls until ready() or the time is up.
 template <class Ready>
 bool spin(const Ready& ready) {
-  const auto end = std::chrono::steady_clock::now() + kSpin;
+  const auto end = Clock::now() + kSpin;
   do {
     for (int i = 0; i < 16; ++i) {
       if (ready()) return true;
       _mm_pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
+  } while (Clock::now() < end);
   return ready();
 }
 
@@ -54,6 +64,12 @@ struct ThreadPool::State {
     std::uint32_t pieces;
   };
 
+  struct alignas(64) Worker {
+    std::atomic<Clock::rep> finished{0};  // when it last had no piece left
+    std::atomic<Clock::rep> leave{0};     // until when it stays out of loops
+    std::thread thread;
+  };
+
   alignas(64) std::atomic<std::uint64_t> ticket{kClosed};
   std::atomic<const Body*> body{nullptr};
   std::atomic<std::int64_t> count{0};
@@ -65,7 +81,7 @@ struct ThreadPool::State {
 
   std::vector<PageMemory> scratch;
   PageMemory shared_scratch;
-  std::vector<std::thread> workers;
+  std::vector<std::unique_ptr<Worker>> workers;
 
   std::optional<Piece> take() {
     std::uint64_t seen = ticket.load(std::memory_order_acquire);
@@ -82,20 +98,37 @@ struct ThreadPool::State {
     }
   }
 
-  void work(int thread) {
+  // Runs pieces until none is left to take; returns how many. They are counted as done in one step, because `done` is
+  // a line that all threads share.
+  std::uint32_t work(int thread, Worker* worker) {
+    std::uint32_t mine = 0;
+    std::uint32_t all = 0;
     while (const std::optional<Piece> piece = take()) {
       (*piece->body)(piece->begin, piece->end, thread);
-      if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == piece->pieces) done.notify_one();
+      all = piece->pieces;
+      ++mine;
     }
+    if (mine == 0) return 0;
+    if (worker != nullptr) worker->finished.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    if (done.fetch_add(mine, std::memory_order_acq_rel) + mine == all) done.notify_one();
+    return mine;
   }
 
-  void run_worker(int thread) {
+  void run_worker(int thread, Worker& worker) {
     std::uint32_t seen = 0;
     while (!stop.load(std::memory_order_acquire)) {
       const auto started = [&] { return loops.load(std::memory_order_acquire) != seen; };
       if (!spin(started)) loops.wait(seen, std::memory_order_acquire);
+      stay_out(worker);
       seen = loops.load(std::memory_order_acquire);
-      work(thread);
+      work(thread, &worker);
+    }
+  }
+
+  void stay_out(const Worker& worker) {
+    const Clock::time_point end{Clock::duration(worker.leave.load(std::memory_order_relaxed))};
+    while (!stop.load(std::memory_order_acquire) && Clock::now() < end) {
+      std::this_thread::sleep_until(std::min(end, Clock::now() + kLeaveNap));
     }
   }
 
@@ -116,12 +149,23 @@ struct ThreadPool::State {
     loops.notify_all();
   }
 
-  void wait_for_all(std::uint32_t n_pieces) {
-    for (;;) {
-      const auto finished = [&] { return done.load(std::memory_order_acquire) == n_pieces; };
-      if (spin(finished)) return;
+  // Waits for the workers' pieces. began: when the loop did; mine: the pieces that the caller ran itself.
+  void wait_for_all(std::uint32_t n_pieces, std::uint32_t mine, Clock::time_point began) {
+    const auto finished = [&] { return done.load(std::memory_order_acquire) == n_pieces; };
+    if (finished()) return;
+    const Clock::time_point idle = Clock::now();
+    while (!spin(finished)) {
       const std::uint32_t seen = done.load(std::memory_order_acquire);
       if (seen != n_pieces) done.wait(seen, std::memory_order_acquire);
+    }
+    const Clock::duration piece = (idle - began) / std::max<std::uint32_t>(mine, 1);
+    const Clock::time_point late = idle + kLatePieces * piece + kLate;
+    const Clock::time_point now = Clock::now();
+    if (now < late) return;
+    const Clock::time_point leave = now + std::min(kLongestLeave, kLeaveFactor * (now - idle));
+    for (const std::unique_ptr<Worker>& worker : workers) {
+      if (worker->finished.load(std::memory_order_relaxed) < late.time_since_epoch().count()) continue;
+      worker->leave.store(leave.time_since_epoch().count(), std::memory_order_relaxed);
     }
   }
 };
@@ -130,14 +174,16 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   const int count = std::max(threads, 1);
   state_->scratch.resize(static_cast<std::size_t>(count));
   for (int thread = 1; thread < count; ++thread) {
-    state_->workers.emplace_back([state = state_.get(), thread] { state->run_worker(thread); });
+    state_->workers.push_back(std::make_unique<State::Worker>());
+    State::Worker& worker = *state_->workers.back();
+    worker.thread = std::thread([state = state_.get(), thread, &worker] { state->run_worker(thread, worker); });
   }
 }
 
 ThreadPool::~ThreadPool() {
   state_->stop.store(true, std::memory_order_release);
   state_->wake();
-  for (std::thread& worker : state_->workers) worker.join();
+  for (const std::unique_ptr<State::Worker>& worker : state_->workers) worker->thread.join();
 }
 
 int ThreadPool::size() const {
@@ -153,9 +199,10 @@ void ThreadPool::for_range(std::int64_t count, std::int64_t grain, const Body& b
     return;
   }
   const auto n_pieces = static_cast<std::uint32_t>(pieces);
+  const Clock::time_point began = Clock::now();
   state_->publish(count, step, n_pieces, body);
-  state_->work(0);
-  state_->wait_for_all(n_pieces);
+  const std::uint32_t mine = state_->work(0, nullptr);
+  state_->wait_for_all(n_pieces, mine, began);
 }
 
 void ThreadPool::reserve_scratch(std::size_t bytes_per_thread, std::size_t shared_bytes) {

@@ -1,7 +1,9 @@
 // A fixed set of threads that run one loop at a time together with the caller.
 //
 // A loop's chunks are handed out from one counter, so a thread that lost its core delays one chunk, not the loop.
-// Workers spin briefly after a loop and then sleep on a futex: an idle pool uses no CPU.
+// Workers spin briefly after a loop and then sleep on a futex: an idle pool uses no CPU. A worker that another program
+// keeps from its core in the middle of a chunk stays out for a while, so that a busy machine costs little more than
+// that worker's help.
 #pragma once
 
 #include <cstddef>

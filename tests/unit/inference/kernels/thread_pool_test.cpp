@@ -85,6 +85,32 @@ TEST_CASE("An idle pool uses no processor time") {
   CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.01);
 }
 
+TEST_CASE("A worker that was kept from its core stays out for a while and then comes back") {
+  using Clock = std::chrono::steady_clock;
+  ThreadPool pool(2);
+  std::atomic<bool> worker_has_piece = false;
+  const Clock::time_point begin = Clock::now();
+  pool.for_range(2, 1, [&](std::int64_t, std::int64_t, int thread) {
+    if (thread == 0) {
+      while (!worker_has_piece) std::this_thread::yield();
+    } else {
+      worker_has_piece = true;  // and now it loses its core for much longer than a piece takes
+      std::this_thread::sleep_for(10 * (Clock::now() - begin) + std::chrono::milliseconds(20));
+    }
+  });
+  std::atomic<int> by_worker = 0;
+  const auto many_pieces = [&] {
+    pool.for_range(200, 1, [&](std::int64_t, std::int64_t, int thread) { by_worker += thread; });
+  };
+  many_pieces();
+  CHECK(by_worker == 0);
+  for (int i = 0; i < 2000 && by_worker == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int k = 0; k < 20; ++k) many_pieces();
+  }
+  CHECK(by_worker > 0);
+}
+
 TEST_CASE("Scratch memory is there for every thread and grows") {
   ThreadPool pool(3);
   pool.reserve_scratch(100, 1000);
