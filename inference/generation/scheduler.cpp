@@ -6,8 +6,8 @@
 
 #include "inference/error.h"
 #include "inference/generation/cancellations.h"
-#include "inference/generation/kv_pool.h"
 #include "inference/generation/piece_policy.h"
+#include "inference/generation/request_check.h"
 #include "inference/generation/running.h"
 
 namespace glmhost::generation {
@@ -15,7 +15,6 @@ namespace glmhost::generation {
 namespace {
 
 constexpr std::uint64_t kDefaultKvBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kMaxStops = 16;
 
 std::int64_t pool_pages(const architectures::Model& model, const SchedulerOptions& options) {
   const std::uint64_t page = model.page_bytes();
@@ -57,27 +56,24 @@ struct Scheduler::State {
         tokenizer(the_tokenizer),
         threads(the_pool),
         options((check_options(the_options), the_options)),
-        pool(the_model.page_bytes(), pool_pages(the_model, the_options)),
-        context(std::min(the_model.hyperparameters().context_length, pool.pages() * kernels::kPageTokens)),
+        ledger(the_model.page_bytes(), pool_pages(the_model, the_options)),
+        context(std::min(the_model.hyperparameters().context_length, ledger.pages() * kernels::kPageTokens)),
         allowed_vocabulary(static_cast<std::int32_t>(
             std::min<std::int64_t>(the_tokenizer.vocabulary_size(), the_model.hyperparameters().vocabulary))),
         workspace(the_model.make_workspace(the_options.max_sequences + the_options.prompt_piece)) {
     policy.most = the_options.prompt_piece;
   }
   ~State() {
-    for (const auto& sequence : sequences) release(*sequence);
+    for (const auto& sequence : sequences) ledger.release(sequence->cache);
   }
 
-  void check(const GenerationRequest& request) const;
   std::int64_t pages_needed(const GenerationRequest& request) const;
-  bool has_room(std::int64_t pages) const;
-  bool make_room(std::int64_t pages);
-  void park(Running& sequence);
+  bool reserve(Running& sequence);
+  bool reserve_by_parking(Running& sequence);
   void unpark();
-  void release(Running& sequence);
   void report_cancelled(std::vector<SequenceEvent>& events);
   void plan_pass();
-  bool take_pages(Running& sequence, std::int64_t tokens);
+  bool waits_for_page(const Running& sequence) const;
   void sample_outputs(std::vector<SequenceEvent>& events);
   SequenceEvent accept(Running& sequence, Choice choice);
   void finish(Running& sequence, SequenceEvent& event, FinishReason reason);
@@ -89,7 +85,7 @@ struct Scheduler::State {
   const tokenizer::Tokenizer& tokenizer;
   kernels::ThreadPool& threads;
   SchedulerOptions options;
-  KvPool pool;
+  CacheLedger ledger;
   std::int64_t context;
   std::int32_t allowed_vocabulary;
   std::unique_ptr<architectures::Model::Workspace> workspace;
@@ -98,7 +94,6 @@ struct Scheduler::State {
   Counters counters;
 
   std::vector<std::unique_ptr<Running>> sequences;  // in the order they came
-  std::int64_t reserved_pages = 0;                  // of all sequences; never above pool.pages()
   SequenceId next_id = 1;
   Cancellations cancellations;
 
@@ -115,44 +110,6 @@ struct Scheduler::State {
   std::unordered_set<SequenceId> finished;
 };
 
-void Scheduler::State::check(const GenerationRequest& request) const {
-  request.sampling.validate();
-  if (request.prompt.empty()) {
-    throw Error(ErrorKind::bad_argument, "The prompt is empty: it must have at least one token.");
-  }
-  for (const std::int32_t token : request.prompt) {
-    if (token < 0 || token >= model.hyperparameters().vocabulary) {
-      throw Error(ErrorKind::bad_argument, "The prompt has the token " + std::to_string(token) +
-                                               ", which is outside of the model's vocabulary (0 to " +
-                                               std::to_string(model.hyperparameters().vocabulary - 1) + ").");
-    }
-  }
-  if (request.max_tokens < 1) {
-    throw Error(ErrorKind::bad_argument,
-                "The value of max_tokens is " + std::to_string(request.max_tokens) + ", but it must be at least 1.");
-  }
-  if (request.stop.size() > kMaxStops) {
-    throw Error(ErrorKind::bad_argument, "There are " + std::to_string(request.stop.size()) +
-                                             " stop strings; at most " + std::to_string(kMaxStops) + " are allowed.");
-  }
-  for (const std::string& stop : request.stop) {
-    if (stop.empty()) throw Error(ErrorKind::bad_argument, "A stop string is empty: it would stop every answer.");
-    tokenizer::Utf8Stream characters;
-    if (characters.push(stop) + characters.finish() != stop) {
-      throw Error(ErrorKind::bad_argument, "A stop string is not valid UTF-8: it could never be found in an answer.");
-    }
-  }
-  const auto length = static_cast<std::int64_t>(request.prompt.size());
-  if (length >= context) {
-    const bool by_cache = context < model.hyperparameters().context_length;
-    throw Error(ErrorKind::context_exceeded,
-                "The prompt has " + std::to_string(length) + " tokens, " + std::to_string(length - context + 1) +
-                    " too many: " + (by_cache ? "the cache" : "the model's context") + " holds " +
-                    std::to_string(context) + " tokens, and the answer needs at least one of them. Shorten the prompt" +
-                    (by_cache ? " or give the cache more memory (kv_bytes)." : "."));
-  }
-}
-
 std::int64_t Scheduler::State::pages_needed(const GenerationRequest& request) const {
   const std::int64_t most = static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens;
   return pages_for(std::min(most, context));
@@ -166,56 +123,51 @@ bool Scheduler::State::any_interactive() const {
   return std::any_of(sequences.begin(), sequences.end(), [](const auto& s) { return s->interactive(); });
 }
 
-bool Scheduler::State::has_room(std::int64_t pages) const {
-  return occupied() < options.max_sequences && reserved_pages + pages <= pool.pages();
-}
-
-// For an interactive request: parks batch sequences, the youngest first, until it fits. Parks none when that would not
-// be enough.
-bool Scheduler::State::make_room(std::int64_t pages) {
-  if (has_room(pages)) return true;
-  std::int64_t held = 0;
-  std::int64_t holders = 0;
-  for (const auto& sequence : sequences) {
-    if (sequence->interactive() || sequence->parked()) continue;
-    held += sequence->reserved;
-    ++holders;
+// Takes over what is known of the sequence's tokens and has the rest of its pages set aside. Nothing is held when that
+// fails.
+bool Scheduler::State::reserve(Running& sequence) {
+  if (occupied() >= options.max_sequences) return false;
+  const std::int64_t spared = ledger.adopt(sequence.cache, sequence.tokens);
+  if (ledger.promise(sequence.cache, pages_needed(sequence.request))) {
+    counters.reused_tokens += static_cast<std::uint64_t>(spared);
+    return true;
   }
-  if (occupied() - holders >= options.max_sequences || reserved_pages - held + pages > pool.pages()) return false;
-  for (auto it = sequences.rbegin(); it != sequences.rend() && !has_room(pages); ++it) {
-    if (!(*it)->interactive() && !(*it)->parked()) park(**it);
+  ledger.release(sequence.cache);
+  return false;
+}
+
+// For an interactive request: takes their cache from batch sequences, the youngest first, until it fits. Theirs is
+// computed again later, and their answers go on as if nothing had happened. Takes nothing when that would not help.
+bool Scheduler::State::reserve_by_parking(Running& sequence) {
+  if (reserve(sequence)) return true;
+  std::vector<const CacheHolding*> keepers;
+  for (const auto& other : sequences) {
+    if (other->interactive()) keepers.push_back(&other->cache);
   }
-  return true;
-}
-
-// Takes a sequence's cache away. It is computed again later; the answer goes on as if nothing had happened.
-void Scheduler::State::park(Running& sequence) {
-  release(sequence);
-  sequence.computed = 0;
-}
-
-void Scheduler::State::release(Running& sequence) {
-  for (std::byte* page : sequence.pages) pool.give_back(page);
-  sequence.pages.clear();
-  reserved_pages -= sequence.reserved;
-  sequence.reserved = 0;
+  ledger.adopt(sequence.cache, sequence.tokens);
+  const bool would_fit = static_cast<std::int32_t>(keepers.size()) < options.max_sequences &&
+                         ledger.could_promise(sequence.cache, pages_needed(sequence.request), keepers);
+  ledger.release(sequence.cache);
+  if (!would_fit) return false;
+  for (auto other = sequences.rbegin(); other != sequences.rend(); ++other) {
+    if ((*other)->interactive() || (*other)->parked()) continue;
+    ledger.release((*other)->cache);
+    if (reserve(sequence)) return true;
+  }
+  return false;
 }
 
 // Oldest first, and only while no interactive sequence is there: batch sequences would rest anyway.
 void Scheduler::State::unpark() {
   if (any_interactive()) return;
   for (const auto& sequence : sequences) {
-    if (!sequence->parked()) continue;
-    const std::int64_t pages = pages_needed(sequence->request);
-    if (!has_room(pages)) return;
-    sequence->reserved = pages;
-    reserved_pages += pages;
+    if (sequence->parked() && !reserve(*sequence)) return;
   }
 }
 
 void Scheduler::State::finish(Running& sequence, SequenceEvent& event, FinishReason reason) {
   event.finished = reason;
-  release(sequence);
+  ledger.release(sequence.cache);
   cancellations.remove(sequence.id);
   finished.insert(sequence.id);
 }
@@ -236,13 +188,17 @@ void Scheduler::State::report_cancelled(std::vector<SequenceEvent>& events) {
   forget_finished();
 }
 
-bool Scheduler::State::take_pages(Running& sequence, std::int64_t tokens) {
-  while (static_cast<std::int64_t>(sequence.pages.size()) < pages_for(tokens)) {
-    std::byte* page = pool.take();
-    if (page == nullptr) return false;
-    sequence.pages.push_back(page);
-  }
-  return true;
+// Whether the page that the sequence would begin now is being computed by one that is planned already.
+bool Scheduler::State::waits_for_page(const Running& sequence) const {
+  const CacheHolding& own = sequence.cache;
+  const auto begin = static_cast<std::ptrdiff_t>(own.full.size()) * kernels::kPageTokens;
+  const auto end = begin + kernels::kPageTokens;
+  if (own.computed != begin || static_cast<std::ptrdiff_t>(sequence.tokens.size()) <= end) return false;
+  return std::any_of(shares.begin(), shares.end(), [&](const Share& share) {
+    const Running& other = *share.sequence;
+    return other.cache.full == own.full && static_cast<std::ptrdiff_t>(other.tokens.size()) >= end &&
+           std::equal(sequence.tokens.begin() + begin, sequence.tokens.begin() + end, other.tokens.begin() + begin);
+  });
 }
 
 // Every running answer's next token, then prompts in the order they came as far as the piece goes.
@@ -261,6 +217,8 @@ void Scheduler::State::plan_pass() {
   for (const auto& sequence : sequences) {
     if (room == 0) break;
     if (!takes_part(*sequence) || sequence->answering()) continue;
+    counters.reused_tokens += static_cast<std::uint64_t>(ledger.adopt(sequence->cache, sequence->tokens));
+    if (waits_for_page(*sequence)) continue;
     const std::int64_t count = std::min(room, sequence->pending());
     shares.push_back({sequence.get(), count, count == sequence->pending()});
     room -= count;
@@ -349,23 +307,21 @@ std::int64_t Scheduler::context_tokens() const {
 }
 
 void Scheduler::check(const GenerationRequest& request) const {
-  state_->check(request);
+  check_request(request, state_->model.hyperparameters(), state_->context);
 }
 
 std::optional<SequenceId> Scheduler::add(const GenerationRequest& request) {
   State& s = *state_;
-  s.check(request);
-  const std::int64_t pages = s.pages_needed(request);
+  check(request);
+  auto sequence = std::make_unique<Running>(s.next_id, request);
   if (request.priority == Priority::interactive) {
-    if (!s.make_room(pages)) return std::nullopt;
+    if (!s.reserve_by_parking(*sequence)) return std::nullopt;
   } else {
     // Those that were parked go first.
     const bool parked = std::any_of(s.sequences.begin(), s.sequences.end(), [](const auto& x) { return x->parked(); });
-    if (parked || !s.has_room(pages)) return std::nullopt;
+    if (parked || !s.reserve(*sequence)) return std::nullopt;
   }
-  auto sequence = std::make_unique<Running>(s.next_id++, request);
-  sequence->reserved = pages;
-  s.reserved_pages += pages;
+  ++s.next_id;
   s.cancellations.add(sequence->id);
   s.sequences.push_back(std::move(sequence));
   return s.sequences.back()->id;
@@ -385,7 +341,7 @@ std::vector<SequenceEvent> Scheduler::step() {
   std::size_t outputs = 0;
   for (auto share = s.shares.begin(); share != s.shares.end();) {
     Running& sequence = *share->sequence;
-    if (!s.take_pages(sequence, sequence.computed + share->count)) {
+    if (!s.ledger.take(sequence.cache, sequence.cache.computed + share->count)) {
       SequenceEvent event = event_of(sequence);
       event.failure =
           "The system has no memory left for the cache of this answer: close other programs, or set a "
@@ -396,8 +352,8 @@ std::vector<SequenceEvent> Scheduler::step() {
       continue;
     }
     for (std::int64_t i = 0; i < share->count; ++i) {
-      const std::int64_t position = sequence.computed + i;
-      s.rows.push_back({sequence.tokens[static_cast<std::size_t>(position)], position, sequence.pages,
+      const std::int64_t position = sequence.cache.computed + i;
+      s.rows.push_back({sequence.tokens[static_cast<std::size_t>(position)], position, sequence.cache.pages,
                         share->output && i + 1 == share->count});
     }
     s.ids.push_back(sequence.id);
@@ -423,8 +379,8 @@ std::vector<SequenceEvent> Scheduler::step() {
       Running& sequence = *share.sequence;
       const auto prompt = static_cast<std::int64_t>(sequence.request.prompt.size());
       s.counters.prompt_tokens +=
-          static_cast<std::uint64_t>(std::clamp<std::int64_t>(prompt - sequence.computed, 0, share.count));
-      sequence.computed += share.count;
+          static_cast<std::uint64_t>(std::clamp<std::int64_t>(prompt - sequence.cache.computed, 0, share.count));
+      s.ledger.record(sequence.cache, sequence.tokens, share.count);
     }
     s.sample_outputs(events);
   }
@@ -440,10 +396,13 @@ std::int32_t Scheduler::running() const {
 }
 
 std::uint64_t Scheduler::kv_bytes_used() const {
-  return static_cast<std::uint64_t>(state_->pool.pages() - state_->pool.free_pages()) * state_->pool.page_bytes();
+  return static_cast<std::uint64_t>(state_->ledger.pages_in_use()) * state_->ledger.page_bytes();
+}
+std::uint64_t Scheduler::kv_bytes_kept() const {
+  return static_cast<std::uint64_t>(state_->ledger.pages_kept()) * state_->ledger.page_bytes();
 }
 std::uint64_t Scheduler::kv_bytes_total() const {
-  return static_cast<std::uint64_t>(state_->pool.pages()) * state_->pool.page_bytes();
+  return static_cast<std::uint64_t>(state_->ledger.pages()) * state_->ledger.page_bytes();
 }
 
 Scheduler::Counters Scheduler::counters() const {

@@ -6,6 +6,11 @@
 // reproducible: the same request gives the same tokens whatever else is in the batch (see kernels/matmul.h,
 // attention.h, sampler.h).
 //
+// Full cache pages stay known by their tokens after a sequence has ended, as long as there is room: a prompt that
+// begins with the same tokens (a system prompt, the earlier turns of a conversation) takes them over instead of
+// computing them, and of several such prompts that come together one computes the common part while the others wait for
+// it.
+//
 // Thread rules: add, step and the queries are called by one thread, the engine's. cancel may be called by any thread.
 #pragma once
 
@@ -84,11 +89,13 @@ class Scheduler {
 
   bool idle() const;
   std::int32_t running() const;
-  std::uint64_t kv_bytes_used() const;
+  std::uint64_t kv_bytes_used() const;  // by sequences that are there
+  std::uint64_t kv_bytes_kept() const;  // further pages, of prefixes that may come again; they give way to sequences
   std::uint64_t kv_bytes_total() const;
 
   struct Counters {
-    std::uint64_t prompt_tokens = 0;
+    std::uint64_t prompt_tokens = 0;  // computed
+    std::uint64_t reused_tokens = 0;  // of prompts, taken over from the cache
     std::uint64_t generated_tokens = 0;
     std::uint64_t steps = 0;
   };
