@@ -39,7 +39,13 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  void signal(int number) { kill(pid_, number); }
+
+  // Returns when every thread of it stands still; under load that takes a while after the signal.
+  void halt() {
+    kill(pid_, SIGSTOP);
+    waitpid(pid_, nullptr, WUNTRACED);
+  }
+  void go_on() { kill(pid_, SIGCONT); }
 
   // kill -9, and waits until it is gone.
   void end() {

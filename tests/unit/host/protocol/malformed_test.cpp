@@ -121,13 +121,14 @@ TEST_CASE("nesting is bounded before it is built") {
 
 TEST_CASE("the number of values is bounded") {
   // Each nil is one byte on the wire and 16 in memory.
-  std::string body = "\xDD\x00\x40\x00\x00"s + std::string(4u << 20, '\xC0');
+  const std::string body =
+      "\xDD\x00\x20\x00\x00"s + std::string(2u << 20, '\xC0');  // and the list itself: one too many
   CHECK(has(body_error(body), "holds more than"));
 }
 
 TEST_CASE("a map with very many keys takes linear time") {
-  constexpr std::uint32_t kKeys = 500'000;
-  std::string body = "\xDF\x00\x07\xA1\x20"s;  // 500,000
+  constexpr std::uint32_t kKeys = 100'000;
+  std::string body = "\xDF\x00\x01\x86\xA0"s;  // 100,000
   for (std::uint32_t i = 0; i < kKeys; ++i) {
     const std::string key = std::to_string(1'000'000 + i);
     body += static_cast<char>(0xA0 | key.size());
@@ -179,7 +180,7 @@ TEST_CASE("messages that no template could take") {
   CHECK(has(request_error({{"messages", {{{"content", "x"}}}}}), "\"messages[0].role\""));
   CHECK(has(request_error({{"messages", {{{"role", 3}}}}}), "\"messages[0].role\""));
   CHECK(has(request_error({{"messages", {{{"role", ""}}}}}), "\"messages[0].role\""));
-  CHECK(has(request_error({{"messages", Json::array_t(100'001, kUserMessage)}}), "at most 100000"));
+  CHECK(has(request_error({{"messages", Json::array_t(100'001, nullptr)}}), "at most 100000"));
 }
 
 TEST_CASE("numbers outside their range, or no numbers: the sentence names field, range and value") {

@@ -89,7 +89,7 @@ TEST_CASE("a daemon that hangs: new connections give up in time, and work when i
   TemporaryFolder folder;
   ChildProcess daemon(serve(folder, "ipc"));
   REQUIRE(daemon.read_line() == "listening");
-  daemon.signal(SIGSTOP);
+  daemon.halt();
   ClientOptions options = options_for(folder);
   options.connect_timeout = 100ms;
   Client client(options);
@@ -98,7 +98,7 @@ TEST_CASE("a daemon that hangs: new connections give up in time, and work when i
   CHECK(has(error.sentence, "(process " + std::to_string(daemon.pid()) + ") did not answer within 100 ms"));
   const auto status = client.status(50ms);
   CHECK(std::get<ErrorMessage>(status).code == ErrorCode::deadline);
-  daemon.signal(SIGCONT);
+  daemon.go_on();
   Client patient(options_for(folder));
   CHECK(std::holds_alternative<Result>(patient.start(ask("x")).wait()));
 }
