@@ -49,6 +49,9 @@ chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Re
                     "not hold a conversation. Send one text (a single user message without a system message, or a raw "
                     "prompt), or take a chat model.");
   }
+  if (request.messages.is_array() && request.messages.empty()) {
+    throw Error(ErrorKind::bad_argument, "The conversation has no message: send at least one.");
+  }
   chat::Json rendered = chat::Json::object();
   rendered["messages"] = request.messages;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;

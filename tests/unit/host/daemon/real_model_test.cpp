@@ -40,10 +40,10 @@ TEST_CASE("the default model holds a conversation") {
   std::string streamed;
   protocol::RequestCallbacks callbacks;
   callbacks.on_delta = [&](const protocol::Delta& delta) { streamed += delta.content; };
-  const auto outcome = client->start(chat("What is the capital of France?", 40), callbacks).wait_for(kPatience);
+  const auto outcome = client->start(chat("What is 2+2?", 40), callbacks).wait_for(kPatience);
   REQUIRE(outcome.has_value());
   const Result result = result_of(*outcome);
-  CHECK(result.content.find("Paris") != std::string::npos);
+  CHECK(result.content.find("4") != std::string::npos);
   CHECK(result.finish_reason == "stop");
   CHECK(streamed == result.content);
   const protocol::ModelStatus status = model_status(*client, "smollm2-135m");
