@@ -1,50 +1,32 @@
 #include "inference/architectures/sequence.h"
 
 #include <cstring>
-#include <new>
-#include <string>
-
-#include "inference/error.h"
 
 namespace glmhost::architectures {
 
 namespace {
-constexpr std::align_val_t kPageAlignment{64};
-
 std::int64_t pages_for(std::int64_t tokens) {
   return (tokens + kernels::kPageTokens - 1) / kernels::kPageTokens;
 }
 }  // namespace
 
-void Sequence::FreePage::operator()(std::byte* page) const {
-  ::operator delete(page, kPageAlignment);
-}
-
-std::byte* Sequence::add_page(std::int64_t max_tokens) {
-  auto* page = static_cast<std::byte*>(::operator new(model_->page_bytes(), kPageAlignment, std::nothrow));
-  if (page == nullptr) {
-    throw Error(ErrorKind::out_of_memory,
-                "The cache for " + std::to_string(max_tokens) + " tokens (" +
-                    std::to_string(static_cast<std::uint64_t>(pages_for(max_tokens)) * model_->page_bytes() >> 20) +
-                    " MiB) does not fit into memory: ask for fewer tokens or close other programs.");
-  }
-  memory_.emplace_back(page);
-  pages_.push_back(page);
-  return page;
+void Sequence::own_pages(std::int64_t count) {
+  const std::size_t page_bytes = model_->page_bytes();
+  memory_ = kernels::PageMemory(static_cast<std::size_t>(count) * page_bytes);
+  for (std::int64_t i = 0; i < count; ++i) pages_.push_back(memory_.data() + static_cast<std::size_t>(i) * page_bytes);
 }
 
 Sequence::Sequence(const Model& model, std::int64_t max_tokens) : model_(&model) {
-  for (std::int64_t i = 0; i < pages_for(max_tokens); ++i) add_page(max_tokens);
+  own_pages(pages_for(max_tokens));
 }
 
 Sequence::Sequence(const Sequence& prefix, std::int64_t max_tokens) : model_(prefix.model_), length_(prefix.length_) {
   const std::int64_t whole = prefix.length_ / kernels::kPageTokens;
   pages_.assign(prefix.pages_.begin(), prefix.pages_.begin() + whole);
-  for (std::int64_t i = whole; i < pages_for(max_tokens); ++i) {
-    std::byte* page = add_page(max_tokens);
-    if (i == whole && prefix.length_ % kernels::kPageTokens != 0) {
-      std::memcpy(page, prefix.pages_[static_cast<std::size_t>(whole)], model_->page_bytes());
-    }
+  own_pages(pages_for(max_tokens) - whole);
+  if (prefix.length_ % kernels::kPageTokens != 0) {
+    const auto index = static_cast<std::size_t>(whole);
+    std::memcpy(pages_[index], prefix.pages_[index], model_->page_bytes());
   }
 }
 

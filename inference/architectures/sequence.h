@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inference/architectures/model.h"
+#include "inference/kernels/page_memory.h"
 
 namespace glmhost::architectures {
 
@@ -34,13 +35,10 @@ class Sequence {
   }
 
  private:
-  struct FreePage {
-    void operator()(std::byte* page) const;
-  };
-  std::byte* add_page(std::int64_t max_tokens);
+  void own_pages(std::int64_t count);
 
   const Model* model_;
-  std::vector<std::unique_ptr<std::byte, FreePage>> memory_;  // the pages that are its own
+  kernels::PageMemory memory_;  // the pages that are its own
   std::vector<std::byte*> pages_;
   std::vector<BatchRow> rows_;
   std::int64_t length_ = 0;

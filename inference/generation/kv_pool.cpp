@@ -1,30 +1,47 @@
 #include "inference/generation/kv_pool.h"
 
 #include <algorithm>
-#include <new>
 #include <string>
 
 #include "inference/error.h"
+#include "inference/kernels/page_memory.h"
 
 namespace glmhost::generation {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-// Pages that were given back are kept warm up to this much; more goes back to the system.
-constexpr std::size_t kKeptBytes = std::size_t{256} << 20;
+// Pages come in slabs of at least this size, so that the system can give huge pages.
+constexpr std::size_t kSlabBytes = std::size_t{8} << 20;
 
 }  // namespace
 
 struct KvPool::State {
-  std::size_t page_bytes;
-  std::int64_t page_count;
+  std::size_t page_bytes = 0;
+  std::int64_t page_count = 0;
   std::int64_t taken = 0;
-  std::vector<std::byte*> kept;  // allocated, nobody's; the last one given back is the first to be taken again
+  std::int64_t made = 0;  // pages that lie in slabs
+  std::vector<kernels::PageMemory> slabs;
+  std::vector<std::byte*> free;  // pages of slabs; the last one given back is the first to be taken again
+
+  bool add_slab();
 };
 
-KvPool::KvPool(std::size_t page_bytes, std::int64_t page_count)
-    : state_(std::make_unique<State>(State{page_bytes, page_count, 0, {}})) {
+bool KvPool::State::add_slab() {
+  const auto pages = std::min<std::int64_t>(
+      page_count - made, static_cast<std::int64_t>(std::max<std::size_t>(1, kSlabBytes / page_bytes)));
+  try {
+    slabs.emplace_back(static_cast<std::size_t>(pages) * page_bytes);
+  } catch (const Error&) {
+    return false;
+  }
+  made += pages;
+  for (std::int64_t i = pages; i-- > 0;) free.push_back(slabs.back().data() + static_cast<std::size_t>(i) * page_bytes);
+  return true;
+}
+
+KvPool::KvPool(std::size_t page_bytes, std::int64_t page_count) : state_(std::make_unique<State>()) {
+  state_->page_bytes = page_bytes;
+  state_->page_count = page_count;
   const auto refuse = [&] {
     throw Error(ErrorKind::out_of_memory, "The cache of " + std::to_string(page_count) + " pages of " +
                                               std::to_string(page_bytes) +
@@ -34,33 +51,21 @@ KvPool::KvPool(std::size_t page_bytes, std::int64_t page_count)
   if (static_cast<std::uint64_t>(page_count) > (std::uint64_t{1} << 47) / page_bytes) refuse();
 }
 
-KvPool::~KvPool() {
-  for (std::byte* page : state_->kept) ::operator delete(page, kAlignment);
-}
+KvPool::~KvPool() = default;
 
 std::byte* KvPool::take() {
   State& s = *state_;
   if (s.taken == s.page_count) return nullptr;
-  std::byte* page = nullptr;
-  if (!s.kept.empty()) {
-    page = s.kept.back();
-    s.kept.pop_back();
-  } else {
-    page = static_cast<std::byte*>(::operator new(s.page_bytes, kAlignment, std::nothrow));
-    if (page == nullptr) return nullptr;
-  }
+  if (s.free.empty() && !s.add_slab()) return nullptr;
+  std::byte* page = s.free.back();
+  s.free.pop_back();
   ++s.taken;
   return page;
 }
 
 void KvPool::give_back(std::byte* page) {
-  State& s = *state_;
-  --s.taken;
-  if ((s.kept.size() + 1) * s.page_bytes <= kKeptBytes) {
-    s.kept.push_back(page);
-  } else {
-    ::operator delete(page, kAlignment);
-  }
+  --state_->taken;
+  state_->free.push_back(page);
 }
 
 std::int64_t KvPool::pages() const {

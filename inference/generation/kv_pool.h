@@ -8,8 +8,9 @@
 
 namespace glmhost::generation {
 
-// Pages are taken and given back one by one; memory is touched on first use only and its total never grows past the
-// bound. Not thread-safe: owned by the scheduler's thread.
+// Pages are taken and given back one by one. Memory is asked for in slabs of several pages (huge pages where the system
+// gives them), touched on first use only, and its total never grows past the bound; pages given back are kept for the
+// next taker until the pool goes. Not thread-safe: owned by the scheduler's thread.
 class KvPool {
  public:
   // page_count pages of page_bytes. Throws Error(out_of_memory) with both numbers when address space is refused.

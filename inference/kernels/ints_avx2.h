@@ -123,19 +123,25 @@ struct Avx2Ints {
     const __m128i two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4E));
     return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xB1))));
   }
-  static std::int32_t quantize(const float* x, float factor, std::int8_t* to) {
+  static void quantize(const float* x, float factor, std::int8_t* to, std::int32_t (&sums)[2]) {
     const __m256 f = _mm256_set1_ps(factor);
-    const __m256i a = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), f));
-    const __m256i b = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8), f));
-    const __m128i a_words = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    const __m128i b_words = _mm_packs_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(a_words, b_words));
-    const __m128i four = _mm_madd_epi16(_mm_add_epi16(a_words, b_words), _mm_set1_epi16(1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+    const auto eight = [&](int at) { return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + at), f)); };
+    // Packing works within halves of a register: columns 0-3, 8-11, ... and 4-7, 12-15, ... until they are put in
+    // order.
+    const __m256i packed =
+        _mm256_packs_epi16(_mm256_packs_epi32(eight(0), eight(8)), _mm256_packs_epi32(eight(16), eight(24)));
+    const __m256i quants = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), quants);
+    sum_halves(quants, sums);
   }
 
  private:
+  static void sum_halves(__m256i bytes, std::int32_t (&sums)[2]) {
+    const __m256i eights = _mm256_sad_epu8(_mm256_xor_si256(bytes, _mm256_set1_epi8(-128)), _mm256_setzero_si256());
+    const __m256i both = _mm256_add_epi64(eights, _mm256_bsrli_epi128(eights, 8));
+    sums[0] = _mm256_cvtsi256_si32(both) - 16 * 128;
+    sums[1] = _mm_cvtsi128_si32(_mm256_extracti128_si256(both, 1)) - 16 * 128;
+  }
   static __m128i eight_bytes(const std::byte* from) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)); }
   template <int kShift>
   static __m256 bits_of(const std::byte* from, int mask) {

@@ -80,17 +80,24 @@ struct Avx512Ints {
     const __m128i two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4E));
     return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xB1))));
   }
-  // 16 floats times factor, rounded to the nearest integer (ties to even); returns their sum.
-  static std::int32_t quantize(const float* x, float factor, std::int8_t* to) {
-    const __m512i quants = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), _mm512_set1_ps(factor)));
-    const __m128i bytes = _mm512_cvtepi32_epi8(quants);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-    const __m128i four = _mm_dpbusd_epi32(_mm_setzero_si128(), _mm_set1_epi8(1), bytes);
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+  // 32 floats times factor, rounded to the nearest integer (ties to even), and the sums of the first and the last 16.
+  static void quantize(const float* x, float factor, std::int8_t* to, std::int32_t (&sums)[2]) {
+    const __m512 f = _mm512_set1_ps(factor);
+    const __m128i low = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), f)));
+    const __m128i high = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 16), f)));
+    const __m256i quants = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), quants);
+    sum_halves(quants, sums);
   }
 
  private:
+  // Sums of the 16 signed bytes of either half: moved by 128 they are unsigned, as the instruction wants them.
+  static void sum_halves(__m256i bytes, std::int32_t (&sums)[2]) {
+    const __m256i eights = _mm256_sad_epu8(_mm256_xor_si256(bytes, _mm256_set1_epi8(-128)), _mm256_setzero_si256());
+    const __m256i both = _mm256_add_epi64(eights, _mm256_bsrli_epi128(eights, 8));
+    sums[0] = _mm256_cvtsi256_si32(both) - 16 * 128;
+    sums[1] = _mm_cvtsi128_si32(_mm256_extracti128_si256(both, 1)) - 16 * 128;
+  }
   static __m128i sixteen_bytes(const std::byte* from) { return _mm_load_si128(reinterpret_cast<const __m128i*>(from)); }
 };
 

@@ -159,8 +159,9 @@ class Matmul {
  public:
   static void quantize(const float* x, std::int64_t stride, const QuantizedTile& tile) {
     for (std::int64_t t = 0; t < tile.tokens; ++t) {
-      for (std::int64_t block = 0; block < tile.blocks; ++block) {
-        quantize_block(x + t * stride + block * kBlock, tile, block, t);
+      for (std::int64_t begin = 0; begin < tile.blocks; begin += kScalesAtOnce) {
+        const std::int64_t left = tile.blocks - begin;
+        quantize_blocks(x + t * stride + begin * kBlock, tile, begin, left < kScalesAtOnce ? left : kScalesAtOnce, t);
       }
     }
   }
@@ -208,25 +209,43 @@ class Matmul {
   }
 
  private:
-  static void quantize_block(const float* x, const QuantizedTile& tile, std::int64_t block, std::int64_t t) {
-    const std::uint32_t bits = I::greatest_magnitude(x);
-    float most;
-    std::memcpy(&most, &bits, sizeof most);
-    const bool finite = bits < 0x7F800000U;
-    const bool zero = !finite || most < kSmallestActivation;
-    const float inverse = zero ? 0 : 127.0F / most;
-    const std::int64_t at = block * tile.tokens + t;
-    tile.scales[at] = !finite ? __builtin_nanf("") : zero ? 0 : most / 127.0F;
-    std::int8_t quants[kBlock] = {};
-    std::int32_t* sums = tile.sums + at;
-    if (zero) {
-      sums[0] = sums[tile.blocks * tile.tokens] = 0;
-    } else {
-      sums[0] = I::quantize(x, inverse, quants);
-      sums[tile.blocks * tile.tokens] = I::quantize(x + 16, inverse, quants + 16);
+  static constexpr std::int64_t kScalesAtOnce = 16;  // divisions of many blocks share an instruction
+
+  static void quantize_blocks(const float* x, const QuantizedTile& tile, std::int64_t first, std::int64_t count,
+                              std::int64_t t) {
+    std::uint32_t most_bits[kScalesAtOnce] = {};
+    for (std::int64_t i = 0; i < count; ++i) most_bits[i] = I::greatest_magnitude(x + i * kBlock);
+    float most[kScalesAtOnce];
+    std::memcpy(most, most_bits, sizeof most);
+    float factors[kScalesAtOnce];
+    float scales[kScalesAtOnce];
+    for (std::int64_t i = 0; i < kScalesAtOnce; ++i) {
+      const bool finite = most_bits[i] < 0x7F800000U;
+      const bool zero = !finite || most[i] < kSmallestActivation;
+      factors[i] = zero ? 0 : 127.0F / most[i];
+      scales[i] = !finite ? __builtin_nanf("") : zero ? 0 : most[i] / 127.0F;
     }
-    std::int8_t* to = tile.quants + block * kBlock * tile.tokens + t * 4;
-    for (std::int64_t g = 0; g < kBlockGroups; ++g) std::memcpy(to + g * tile.tokens * 4, quants + g * 4, 4);
+    const std::int64_t tokens = tile.tokens;
+    float* to_scales = tile.scales + first * tokens + t;
+    std::int32_t* to_sums = tile.sums + first * tokens + t;
+    std::int8_t* to_quants = tile.quants + first * kBlock * tokens + t * 4;
+    const std::int64_t sums_step = tile.blocks * tokens;
+    alignas(64) std::int8_t room[kScalesAtOnce * kBlock];
+    std::int8_t* quants = tokens == 1 ? to_quants : room;  // one token's words are where they belong
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int32_t sums[2] = {0, 0};
+      if (factors[i] != 0) {
+        I::quantize(x + i * kBlock, factors[i], quants + i * kBlock, sums);
+      } else {
+        std::memset(quants + i * kBlock, 0, kBlock);
+      }
+      to_scales[i * tokens] = scales[i];
+      to_sums[i * tokens] = sums[0];
+      to_sums[i * tokens + sums_step] = sums[1];
+    }
+    for (std::int64_t i = 0; tokens > 1 && i < count * kBlockGroups; ++i) {
+      std::memcpy(to_quants + i * tokens * 4, quants + i * 4, 4);
+    }
   }
 
   template <TensorType kType>

@@ -171,8 +171,8 @@ TEST_CASE("A row's result has the same bits in any batch, on any threads and wit
       }
       for (const InstructionSet set : supported_instruction_sets()) {
         CAPTURE(name(set));
-        for (std::int64_t n = 1; n <= kTokens; ++n) {
-          if (set == InstructionSet::scalar && n % 9 != 4) continue;  // slow
+        for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 19, 24, 25, 31, 40}) {
+          if (set == InstructionSet::scalar && n != 13) continue;  // slow
           CAPTURE(n);
           const std::vector<float> first(x.begin(), x.begin() + n * columns);
           const std::vector<float> expected(alone.begin(), alone.begin() + n * kRows);

@@ -99,15 +99,15 @@ TEST_CASE("A worker that was kept from its core stays out for a while and then c
     }
   });
   std::atomic<int> by_worker = 0;
-  const auto many_pieces = [&] {
-    pool.for_range(200, 1, [&](std::int64_t, std::int64_t, int thread) { by_worker += thread; });
+  const auto run = [&](std::chrono::microseconds callers_piece) {
+    pool.for_range(100, 1, [&](std::int64_t, std::int64_t, int thread) {
+      by_worker += thread;
+      if (thread == 0) std::this_thread::sleep_for(callers_piece);
+    });
   };
-  many_pieces();
+  run(std::chrono::microseconds(0));
   CHECK(by_worker == 0);
-  for (int i = 0; i < 2000 && by_worker == 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    for (int k = 0; k < 20; ++k) many_pieces();
-  }
+  for (int i = 0; i < 2000 && by_worker == 0; ++i) run(std::chrono::microseconds(100));
   CHECK(by_worker > 0);
 }
 
