@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostMessagesAtOnce = 256;
 constexpr int kMostWaitingForReader = 50'000;  // messages; credits keep honest clients far below
 constexpr int kMostWaitingForUs = 64;          // messages of one connection, each of up to kMaxBodyBytes
+constexpr int kTimeToLeave = 5000;             // ms for the last messages; over as soon as all have left
 constexpr std::size_t kMostFrames = 4;         // kept of one message; one more than any may have
 
 Endpoint make_endpoint(const ServerOptions& options, const std::filesystem::path& folder) {
@@ -101,7 +102,7 @@ struct ServerSocket::State {
 };
 
 void ServerSocket::State::configure() {
-  router.set(zmq::sockopt::linger, 500);
+  router.set(zmq::sockopt::linger, kTimeToLeave);
   router.set(zmq::sockopt::router_mandatory, true);
   router.set(zmq::sockopt::router_handover, true);
   router.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));

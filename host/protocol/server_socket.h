@@ -1,11 +1,9 @@
 // The daemon's end of the protocol: one ROUTER socket, the handshake, and who may speak to it.
 //
 // Where it listens
-//   ipc (Linux)    <runtime folder>/daemon.sock in a 0700 folder; the kernel's word for the peer's user id is checked
-//   too tcp (Windows)  127.0.0.1 with CURVE. host.json (0600) holds the server's public key and the one client key pair
-//   that
-//                  is let in; all keys are new at every start. Nobody who cannot read that file gets past the
-//                  handshake.
+//   ipc (Linux): <runtime folder>/daemon.sock in a 0700 folder; the kernel's word for the peer's user id is checked too.
+//   tcp (Windows): 127.0.0.1 with CURVE. host.json (0600) holds the server's public key and the one client key pair that
+//   is let in; all keys are new at every start. Nobody who cannot read that file gets past the handshake.
 // Other addresses than loopback are refused. The caller holds the daemon's lock: only under it may a stale socket file
 // be removed and a new one bound.
 //
@@ -64,7 +62,7 @@ class ServerSocket {
   // Makes the runtime folder, binds and writes host.json. `lock` is the daemon's lock, <runtime_folder>/daemon.lock,
   // and outlives this object. Throws std::runtime_error with a sentence.
   ServerSocket(const ServerOptions& options, const platform::FileLock& lock);
-  ~ServerSocket();  // removes host.json and the socket file; unsent messages have half a second to leave
+  ~ServerSocket();  // removes host.json and the socket file; unsent messages have up to five seconds to leave
   ServerSocket(const ServerSocket&) = delete;
   ServerSocket& operator=(const ServerSocket&) = delete;
 
