@@ -1,5 +1,6 @@
 #include "host/cli/answer.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -9,10 +10,13 @@
 
 #include "host/cli/console.h"
 #include "host/cli/exit_code.h"
+#include "host/cli/progress_bar.h"
 #include "host/platform/terminal.h"
 
 namespace glmhost::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kPatience{300};  // until a person is told what the wait is for
 
 // What the I/O thread and the signal thread bring, and the calling thread takes.
 struct Mailbox {
@@ -29,6 +33,7 @@ class Printer {
       : options_(options), dim_(platform::supports_escapes(platform::Stream::error)) {}
 
   void write(const protocol::Delta& delta) {
+    bar_.clear();
     if (options_.show_thinking) write_thinking(delta.reasoning);
     if (delta.content.empty() || !options_.print) return;
     if (thinking_) std::fputs("\n", stderr);
@@ -38,7 +43,23 @@ class Printer {
     open_line_ = delta.content.back() != '\n';
   }
 
+  // Nothing has come yet: a person wants to know whether the model is being loaded or others are first.
+  void show_waiting(protocol::Client& client) {
+    const auto answer = client.status(std::chrono::seconds(1));
+    const auto* status = std::get_if<protocol::Status>(&answer);
+    if (status == nullptr) return;
+    for (const protocol::ModelStatus& model : status->models) {
+      if (model.state == "loading") return bar_.fraction("loading " + model.name, model.load_fraction);
+    }
+    if (status->queue.waiting > 0) {
+      bar_.note("waiting: " + std::to_string(status->queue.running) + " requests are running");
+    } else {
+      bar_.clear();
+    }
+  }
+
   void end() {
+    bar_.clear();
     if (!open_line_) return;
     print("\n");
     flush();
@@ -53,6 +74,7 @@ class Printer {
   }
 
   AnswerOptions options_;
+  ProgressBar bar_;
   bool dim_;
   bool thinking_ = false;
   bool open_line_ = false;
@@ -81,13 +103,21 @@ protocol::Outcome stream_answer(protocol::Client& client, const protocol::Reques
     const std::lock_guard lock(box->mutex);
     if (++box->interrupts > 1) std::_Exit(static_cast<int>(ExitCode::cancelled));
   });
+  if (interrupt.asked()) call.cancel();  // while the daemon was being started
 
   Printer printer(options);
+  bool waits = platform::is_terminal(platform::Stream::error);
   try {
     std::unique_lock lock(box->mutex);
     while (true) {
-      box->arrived.wait(lock,
-                        [&] { return box->outcome || !box->text.content.empty() || !box->text.reasoning.empty(); });
+      const auto ready = [&] { return box->outcome || !box->text.content.empty() || !box->text.reasoning.empty(); };
+      while (waits && !box->arrived.wait_for(lock, kPatience, ready)) {
+        lock.unlock();
+        printer.show_waiting(client);
+        lock.lock();
+      }
+      waits = false;
+      box->arrived.wait(lock, ready);
       const protocol::Delta text = std::exchange(box->text, {});
       const std::optional<protocol::Outcome> outcome = box->outcome;
       lock.unlock();

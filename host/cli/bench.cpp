@@ -102,6 +102,8 @@ ExitCode bench(VerbArguments arguments) {
   command.flag("--json", json, "Print one JSON object");
   command.parse(arguments);
 
+  if (prompt == 0 && generated == 0) throw Failure(ExitCode::usage, "With -p 0 and -n 0 there is nothing to measure.");
+
   Interrupt interrupt;
   ProgressBar bar;
   Report report;

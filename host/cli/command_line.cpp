@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <stdexcept>
 
 #include "host/cli/command.h"
 #include "host/cli/console.h"
@@ -99,6 +100,8 @@ int run_command_line(const std::vector<std::string>& arguments) {
     } catch (const model_store::PullCancelled& error) {
       return fail(ExitCode::cancelled, error.what());
     } catch (const settings::SettingsError& error) {
+      return fail(ExitCode::usage, error.what());
+    } catch (const std::invalid_argument& error) {
       return fail(ExitCode::usage, error.what());
     } catch (const std::bad_alloc&) {
       return fail(ExitCode::failure,

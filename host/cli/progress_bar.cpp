@@ -82,6 +82,10 @@ void ProgressBar::fraction(std::string_view step, double done) {
   if (due(step)) draw(std::string(step) + " " + bar(done, kCells) + " " + percent(done));
 }
 
+void ProgressBar::note(std::string_view text) {
+  if (due(text)) draw(std::string(text));
+}
+
 void ProgressBar::draw(const std::string& line) {
   // One column is left free: a full line would wrap and scroll on some terminals.
   const int columns = std::max(platform::terminal_width(platform::Stream::error) - 1, 10);

@@ -18,6 +18,7 @@ class ProgressBar {
   // Redrawn at most ten times a second. total 0: how much there is to do is not known.
   void bytes(std::string_view step, std::uint64_t done, std::uint64_t total);
   void fraction(std::string_view step, double done);  // 0..1
+  void note(std::string_view text);
   void clear();
 
  private:

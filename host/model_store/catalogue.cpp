@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "host/model_store/model_store.h"
 #include "host/settings/nearest_name.h"
 
 namespace glmhost::model_store {
@@ -89,18 +90,17 @@ CatalogueEntry find_in_catalogue(const ModelName& name) {
       if (!each.for_tests) names.push_back(each.name);
     }
     const std::string_view near = settings::nearest_name(name.base, names);
-    throw std::runtime_error("The catalogue has no model named `" + name.base + "`." +
-                             (near.empty() ? "" : " Did you mean `" + std::string(near) + "`?") +
-                             " `glm models --catalogue` lists what there is; `glm pull` also takes a path to a .gguf "
-                             "file or an https address of one.");
+    throw NoSuchModel("The catalogue has no model named `" + name.base + "`." +
+                      (near.empty() ? "" : " Did you mean `" + std::string(near) + "`?") +
+                      " `glm models --catalogue` lists what there is; `glm pull` also takes a path to a .gguf "
+                      "file or an https address of one.");
   }
   if (name.quantisation.empty()) return {&*model, &model->quantisations.front()};
   const auto found = std::ranges::find(model->quantisations, name.quantisation, &Quantisation::name);
   if (found == model->quantisations.end()) {
     std::string names;
     for (const Quantisation& each : model->quantisations) names += (names.empty() ? "" : ", ") + each.name;
-    throw std::runtime_error("The catalogue has " + model->name + " as " + names + ", not as `" + name.quantisation +
-                             "`.");
+    throw NoSuchModel("The catalogue has " + model->name + " as " + names + ", not as `" + name.quantisation + "`.");
   }
   return {&*model, &*found};
 }

@@ -39,7 +39,8 @@ struct CatalogueModel {
 
 const std::vector<CatalogueModel>& catalogue();
 
-// A size of machine (4, 8, 16 ... GB) on which a model of this size leaves room for its cache, the system and a browser.
+// A size of machine (4, 8, 16 ... GB) on which a model of this size leaves room for its cache, the system and a
+// browser.
 std::uint32_t machine_memory_gb(std::uint64_t model_bytes);
 
 struct CatalogueEntry {
@@ -47,7 +48,7 @@ struct CatalogueEntry {
   const Quantisation* quantisation = nullptr;
 };
 
-// Throws std::runtime_error with a sentence that names near models, or the quantisations there are.
+// Throws NoSuchModel with a sentence that names near models, or the quantisations there are.
 CatalogueEntry find_in_catalogue(const ModelName& name);
 
 // The name under which a model is kept in the store: the quantisation is left out where the catalogue has only one.

@@ -41,7 +41,7 @@ struct HttpsUrl {
   std::string target;  // path and query, at least "/"
 };
 
-// Throws std::runtime_error with a sentence when the text is no https address, or holds a user name or control
+// Throws std::invalid_argument with a sentence when the text is no https address, or holds a user name or control
 // characters.
 HttpsUrl parse_https_url(const std::string& url);
 

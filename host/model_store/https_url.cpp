@@ -10,7 +10,7 @@ namespace glmhost::model_store {
 HttpsUrl parse_https_url(const std::string& url) {
   constexpr std::string_view kScheme = "https://";
   const auto refuse = [&](const std::string& why) -> HttpsUrl {
-    throw std::runtime_error("The address `" + url.substr(0, 200) + "` cannot be used: " + why);
+    throw std::invalid_argument("The address `" + url.substr(0, 200) + "` cannot be used: " + why);
   };
   if (!url.starts_with(kScheme)) return refuse("only https:// addresses are fetched.");
   if (std::ranges::any_of(url, [](unsigned char c) { return c <= 0x20 || c == 0x7f; })) {

@@ -41,7 +41,7 @@ struct Plan {
   std::vector<fs::path> files;          // local
   std::vector<std::string> urls;        // one a shard
   std::vector<PackageMember> packages;  // joined to one file
-  bool from_catalogue = false;
+  bool from_catalogue = false;          // under the catalogue's own name
 
   std::size_t parts() const { return std::max<std::size_t>({1, files.size(), urls.size()}); }
 };
@@ -59,14 +59,15 @@ std::string stem_of(const std::string& file_name) {
 ModelName chosen_name(const PullRequest& request, const std::string& file_name) {
   if (!request.name.empty()) {
     if (auto name = parse_model_name(request.name)) return *name;
-    throw std::runtime_error("`" + request.name +
-                             "` cannot be a model's name: take letters a-z, digits, dots, dashes and underscores, and "
-                             "at most one colon before the quantisation, as in my-model:q4_k_m.");
+    throw std::invalid_argument(
+        "`" + request.name +
+        "` cannot be a model's name: take letters a-z, digits, dots, dashes and underscores, and "
+        "at most one colon before the quantisation, as in my-model:q4_k_m.");
   }
   const std::string stem = stem_of(file_name);
   const auto shard = parse_shard_stem(stem);
   if (auto name = parse_model_name(name_for_file(shard ? shard->base : stem))) return *name;
-  throw std::runtime_error("No name can be made from `" + stem + "`: give one with --name, as in --name my-model.");
+  throw std::invalid_argument("No name can be made from `" + stem + "`: give one with --name, as in --name my-model.");
 }
 
 // All shards when the path is one of several.
@@ -87,6 +88,18 @@ std::vector<fs::path> shards_of(const fs::path& file) {
   return files;
 }
 
+// The address of one shard leads to all of them.
+std::vector<std::string> shard_urls(const std::string& url, const std::string& stem) {
+  const auto shard = parse_shard_stem(stem);
+  if (!shard) return {url};
+  const std::size_t at = url.find(stem);
+  std::vector<std::string> urls;
+  for (std::uint32_t number = 1; number <= shard->count; ++number) {
+    urls.push_back(url.substr(0, at) + shard_stem(shard->base, number, shard->count) + url.substr(at + stem.size()));
+  }
+  return urls;
+}
+
 // The mirror that the tools of Hugging Face use too.
 std::string through_mirror(const std::string& url) {
   constexpr std::string_view kHost = "https://huggingface.co";
@@ -97,18 +110,26 @@ std::string through_mirror(const std::string& url) {
   return base + url.substr(kHost.size());
 }
 
+void require_one_file(const Plan& plan) {
+  if (plan.parts() > 1 && !plan.sha256.empty()) {
+    throw std::invalid_argument("A SHA-256 can be checked for a model of one file only.");
+  }
+}
+
 Plan make_plan(const ModelStore& store, const PullRequest& request) {
   Plan plan;
   if (!request.sha256.empty()) {
     const auto digest = parse_sha256(request.sha256);
-    if (!digest) throw std::runtime_error("`" + request.sha256 + "` is no SHA-256: it has 64 hexadecimal digits.");
+    if (!digest) throw std::invalid_argument("`" + request.sha256 + "` is no SHA-256: it has 64 hexadecimal digits.");
     plan.sha256 = *digest;
   }
   const std::string& source = request.source;
   if (source.find("://") != std::string::npos) {
     const HttpsUrl url = parse_https_url(source);
-    plan.urls = {source};
-    plan.name = chosen_name(request, url.target.substr(0, url.target.find('?')));
+    const std::string file_name = url.target.substr(0, url.target.find('?'));
+    plan.urls = shard_urls(source, stem_of(file_name));
+    plan.name = chosen_name(request, file_name);
+    require_one_file(plan);
     return plan;
   }
   const auto name = parse_model_name(source);
@@ -118,7 +139,7 @@ Plan make_plan(const ModelStore& store, const PullRequest& request) {
   if (is_name && !source.ends_with(".gguf")) {
     const CatalogueEntry entry = find_in_catalogue(*name);
     const Quantisation& quantisation = *entry.quantisation;
-    plan.from_catalogue = true;
+    plan.from_catalogue = request.name.empty();
     plan.name = *parse_model_name(stored_name({entry.model->name, quantisation.name}));
     if (!request.name.empty()) plan.name = chosen_name(request, "");
     if (plan.sha256.empty()) plan.sha256 = quantisation.sha256;
@@ -131,9 +152,7 @@ Plan make_plan(const ModelStore& store, const PullRequest& request) {
   plan.files = shards_of(local.path);
   plan.bytes = local.bytes;
   plan.name = chosen_name(request, platform::to_utf8(local.path.filename()));
-  if (plan.files.size() > 1 && !plan.sha256.empty()) {
-    throw std::runtime_error("A SHA-256 can be checked for a model of one file only.");
-  }
+  require_one_file(plan);
   return plan;
 }
 
@@ -188,6 +207,16 @@ class Incoming {
     fs::remove_all(packages(), ignored);
   }
 
+  // What is left of a replaced model that was split in another way.
+  void remove_others(const fs::path& store, const std::vector<fs::path>& old_files) {
+    for (const fs::path& old : old_files) {
+      bool is_new = false;
+      for (std::size_t part = 0; part < plan_.parts(); ++part) is_new = is_new || old == store / file_name(part);
+      std::error_code ignored;
+      if (!is_new) fs::remove(old, ignored);
+    }
+  }
+
  private:
   fs::path packages() const { return folder_ / platform::path_from_utf8(stem_ + ".packages"); }
 
@@ -202,6 +231,8 @@ class Incoming {
   void require_digest(const std::string& found, const std::string& expected) {
     if (expected.empty() || found == expected) return;
     for (std::size_t part = 0; part < plan_.parts(); ++part) forget_download(unfinished(part));
+    std::error_code ignored;
+    fs::remove_all(packages(), ignored);
     throw std::runtime_error("What arrived is not the file that was asked for: its SHA-256 is " + found + ", not " +
                              expected + ". It was deleted; nothing was changed in the store.");
   }
@@ -291,7 +322,8 @@ std::string name_for_file(std::string_view stem) {
 
 PullResult pull(const ModelStore& store, const PullRequest& request, const PullMonitor& monitor) {
   const Plan plan = make_plan(store, request);
-  if (const auto there = stored(store, plan.name); there && !request.replace) {
+  const auto there = stored(store, plan.name);
+  if (there && !request.replace) {
     if (is_same(*there, plan, monitor)) return {*there, true};
     throw std::runtime_error("The store has a model named " + plan.name.text() + " (" + byte_size(there->bytes) +
                              ") already. Give the new one another name with --name, or replace the old one with "
@@ -301,6 +333,7 @@ PullResult pull(const ModelStore& store, const PullRequest& request, const PullM
   incoming.fetch();
   incoming.check(request.check);
   incoming.publish(store.folder());
+  if (there) incoming.remove_others(store.folder(), shards_of(there->path));
   const auto model = stored(store, plan.name);
   if (!model)
     throw std::runtime_error("The model was brought, but it is not in " + platform::to_utf8(store.folder()) + ".");

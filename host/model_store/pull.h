@@ -29,7 +29,7 @@ struct PullResult {
   bool was_there = false;  // nothing had to be done
 };
 
-// Throws std::runtime_error with a sentence, PullCancelled.
+// Throws, each with a sentence: std::invalid_argument (the request), NoSuchModel, PullCancelled, std::runtime_error.
 PullResult pull(const ModelStore& store, const PullRequest& request, const PullMonitor& monitor);
 
 // "SmolLM2-135M-Instruct.Q4_1" -> "smollm2-135m-instruct:q4_1". Empty when nothing of a name is left (a name in another

@@ -159,6 +159,13 @@ class DaemonTestCase(unittest.TestCase):
     file = TestCase.file
 
 
+def mount_small_disk(test, folder, size):
+    """An empty file system of `size` on `folder`; the test is skipped where the machine does not allow it."""
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True).returncode != 0:
+        test.skipTest("this machine does not let root mount a file system")
+    test.addCleanup(subprocess.run, ["umount", "-l", folder])
+
+
 def wait_until(condition, seconds, message):
     end = time.monotonic() + seconds
     while time.monotonic() < end:

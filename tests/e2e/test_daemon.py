@@ -212,8 +212,7 @@ class Starts(TestCase):
     def test_a_full_disk_does_not_keep_answers_away(self):
         home = self.home.path / "full"
         home.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", home], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", home])
+        mount_small_disk(self, home, "2m")
         environment = {"HOME": str(home), "GLM_HOST_MODELS_FOLDER": str(self.home.store)}
         self.addCleanup(lambda: self.glm("stop", "--force", **environment))
         self.succeeds(*ASK, **environment)

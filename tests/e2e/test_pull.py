@@ -66,7 +66,7 @@ class Server:
             request.send_header("Content-Length", "0")
             request.end_headers()
             return
-        data = self.files.get(request.path)
+        data = self.files.get(request.path.split("?")[0])
         if isinstance(data, int):
             request.send_error(data)
             return
@@ -225,6 +225,12 @@ class Https(TestCase):
                         [(name, (32, 25_000), 0, data)])
         for number in (0, 1):
             self.server.files[f"{folder}-{number + 1:05}-of-00002.gguf"] = shard(number)
+        first = self.server.url + folder + "-00001-of-00002.gguf"
+        self.succeeds("pull", first + "?download=true", "--name", "by-address")
+        self.assertEqual(len(list(self.home.store.glob("by-address-0000?-of-00002.gguf"))), 2)
+        self.fails(USAGE, "pull", first, "--sha256", "0" * 64, says="one file only")
+        for file in self.home.store.glob("*.gguf"):
+            file.unlink()
         result = self.succeeds("pull", "glm-4.5-air", "--json", HF_ENDPOINT=self.server.url)
         self.assertEqual(json.loads(result.stdout)["name"], "glm-4.5-air:q4_k_m")
         self.assertEqual(sorted(f.name for f in self.home.store.glob("*.gguf")),
@@ -258,9 +264,9 @@ class LocalFiles(TestCase):
     def test_paths_and_names_that_cannot_be(self):
         self.fails(NO_MODEL, "pull", self.home.path / "absent.gguf", says="There is no file")
         self.fails(NO_MODEL, "pull", self.home.path, says="is a folder")
-        self.fails(FAILURE, "pull", self.file("m.gguf", MODEL), "--name", "../../evil", says="cannot be a model's name")
-        self.fails(FAILURE, "pull", "glm-4-9b-414", says="Did you mean `glm-4-9b-0414`?")
-        self.fails(FAILURE, "pull", "http://example.org/m.gguf", says="only https://")
+        self.fails(USAGE, "pull", self.file("m.gguf", MODEL), "--name", "../../evil", says="cannot be a model's name")
+        self.fails(NO_MODEL, "pull", "glm-4-9b-414", says="Did you mean `glm-4-9b-0414`?")
+        self.fails(USAGE, "pull", "http://example.org/m.gguf", says="only https://")
         self.fails(USAGE, "pull", says="Say what to pull")
         self.fails(USAGE, "pull", "a", "b", says="Say what to pull")
 
@@ -268,8 +274,7 @@ class LocalFiles(TestCase):
     def test_a_full_disk_is_noticed_before_anything_is_copied(self):
         small = self.home.path / "small disk"
         small.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", small], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", small])
+        mount_small_disk(self, small, "40m")
         source = self.file("m.gguf", MODEL)
         self.fails(FAILURE, "pull", source, says=["free", "Make room"], GLM_HOST_MODELS_FOLDER=str(small))
         self.assertEqual(list(small.glob("*.gguf")), [])

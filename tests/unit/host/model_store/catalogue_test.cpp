@@ -70,11 +70,10 @@ TEST_CASE("an unknown name or quantisation is answered with what there is") {
 }
 
 TEST_CASE("a damaged catalogue is refused") {
-  for (const std::string bad :
-       {"", "{}", "[]", R"({"models": [{}]})",
-        R"({"models": [{"name": "../x", "title": "t", "architecture": "a", "license": "l",
+  for (const std::string bad : {"", "{}", "[]", R"({"models": [{}]})",
+                                R"({"models": [{"name": "../x", "title": "t", "architecture": "a", "license": "l",
                                     "quantisations": {"q": {"bytes": 1, "files": ["x"]}}}]})",
-        R"({"models": [{"name": "x", "title": "t", "architecture": "a", "license": "l",
+                                R"({"models": [{"name": "x", "title": "t", "architecture": "a", "license": "l",
                                     "quantisations": {"q": {"bytes": 1}}}]})"}) {
     CAPTURE(bad);
     CHECK(sentence_of([&] { parse_catalogue(bad); }).starts_with("The catalogue of models cannot be read"));

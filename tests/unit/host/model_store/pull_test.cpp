@@ -92,6 +92,31 @@ TEST_CASE("all shards of a model are copied") {
   CHECK(contains(sentence_of([&] { pull(store, request, {}); }), "is missing"));
 }
 
+TEST_CASE("a model that replaces a split one leaves no shards behind") {
+  const TemporaryFolder folder;
+  folder.write("store/m-00001-of-00002.gguf", "one");
+  folder.write("store/m-00002-of-00002.gguf", "two");
+  const ModelStore store(folder / "store");
+  PullRequest request;
+  request.source = utf8(folder.write("new.gguf", "whole"));
+  request.name = "m";
+  CHECK(contains(sentence_of([&] { pull(store, request, {}); }), "--replace"));
+  request.replace = true;
+  CHECK(pull(store, request, {}).model.path == folder / "store/m.gguf");
+  CHECK(store.list().size() == 1);
+  CHECK_FALSE(fs::exists(folder / "store/m-00002-of-00002.gguf"));
+}
+
+TEST_CASE("a name that is taken does not pass for another model") {
+  const TemporaryFolder folder;
+  folder.write("store/mine.gguf", "something else");
+  const ModelStore store(folder / "store");
+  PullRequest request;
+  request.source = "glm-4-9b-0414";
+  request.name = "mine";
+  CHECK(contains(sentence_of([&] { pull(store, request, {}); }), "--replace"));
+}
+
 TEST_CASE("a file that fails the caller's check or its digest never gets into the store") {
   const TemporaryFolder folder;
   const fs::path source = folder.write("model.gguf", "this is no model");

@@ -1,0 +1,65 @@
+"""glm bench and glm validate on the real model, without a daemon."""
+
+import signal
+import unittest
+
+from harness import *
+
+
+@needs_model
+class Bench(TestCase):
+    def bench(self, *arguments):
+        return json.loads(self.succeeds("bench", "-m", DEFAULT_MODEL, "-t", "2", "-r", "1", "--json", *arguments, timeout=300).stdout)
+
+    def test_the_json_has_medians_load_time_and_memory(self):
+        answer = self.bench("-p", "32", "-n", "4")
+        for key in ("prompt_tps", "decode_tps", "load_s", "peak_memory_bytes"):
+            self.assertGreater(answer[key], 0, key)
+        self.assertNotIn("rows_per_s", answer)
+        self.assertEqual((answer["prompt_tokens"], answer["generated_tokens"], answer["threads"]), (32, 4, 2))
+        self.fails(NO_DAEMON, "status", says="No daemon")
+
+    def test_depth_sequences_and_shared_prefixes(self):
+        deep = self.bench("-p", "0", "-n", "4", "-d", "64", "-b", "3")
+        self.assertNotIn("prompt_tps", deep)
+        self.assertGreater(deep["decode_tps"], 0)
+        rows = self.bench("-p", "8", "-n", "4", "-b", "3", "--shared-prefix", "32")
+        self.assertGreater(rows["rows_per_s"], 0)
+
+    def test_what_cannot_be_measured_is_told(self):
+        self.fails(TOO_LARGE, "bench", "-m", DEFAULT_MODEL, "-p", "1000000", says="context")
+        self.fails(USAGE, "bench", "-m", DEFAULT_MODEL, "-p", "0", "-n", "0")
+        self.fails(USAGE, "bench", "-m", DEFAULT_MODEL, "-t", "0", says="-t")
+        self.fails(USAGE, "bench", "-r", "-1")
+        self.fails(NO_MODEL, "bench", "-m", "nothing")
+
+    def test_ctrl_c_ends_it(self):
+        for verb in (["bench", "-r", "1000"], ["validate", "--inputs", "100000"]):
+            process = self.home.start(*verb, "-m", DEFAULT_MODEL, "-t", "2")
+            time.sleep(3)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+            self.assertEqual((verb[0], process.returncode), (verb[0], CANCELLED), errors)
+            self.assertTrue(errors.startswith(b"glm: "), errors)
+
+
+@needs_model
+class Validate(TestCase):
+    def test_the_fast_path_agrees_with_exact_arithmetic(self):
+        result = self.succeeds("validate", "-m", DEFAULT_MODEL, "-t", "2", "--inputs", "2", "--tokens", "8", "--json", timeout=300)
+        answer = json.loads(result.stdout)
+        self.assertEqual(len(answer["layers"]), 30)
+        self.assertGreaterEqual(answer["logits"]["cosine"], 0.99)
+        self.assertIsNone(answer["failure"])
+        for layer in answer["layers"]:
+            self.assertGreaterEqual(layer["cosine"], 0.99)
+
+    def test_a_layer_below_the_limit_is_named(self):
+        result = self.fails(FAILURE, "validate", "-m", DEFAULT_MODEL, "-t", "2", "--inputs", "1", "--tokens", "4", "--limit", "1",
+                            says="lies below 1")
+        self.assertRegex(result.stderr, r"layer \d+|the logits")
+        self.assertIn("layer 29", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
