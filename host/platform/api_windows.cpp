@@ -86,4 +86,29 @@ bool is_owned_by_this_user(const std::wstring& path) {
   return EqualSid(owner, reinterpret_cast<const TOKEN_OWNER*>(default_owner.data())->Owner) != FALSE;
 }
 
+bool is_open_to_others(const std::wstring& path) {
+  PACL list = nullptr;
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  if (GetNamedSecurityInfoW(path.c_str(), SE_FILE_OBJECT, DACL_SECURITY_INFORMATION, nullptr, nullptr, &list, nullptr,
+                            &descriptor) != ERROR_SUCCESS) {
+    return true;
+  }
+  const LocalMemory<void> frees(descriptor);
+  if (list == nullptr) return true;  // no list: everybody may do everything
+  const std::vector<char> user = token_information(TokenUser);
+  for (DWORD i = 0; i < list->AceCount; ++i) {
+    void* entry = nullptr;
+    if (!GetAce(list, i, &entry)) return true;
+    const BYTE type = static_cast<const ACE_HEADER*>(entry)->AceType;
+    if (type == ACCESS_DENIED_ACE_TYPE) continue;
+    if (type != ACCESS_ALLOWED_ACE_TYPE) return true;
+    PSID who = &static_cast<ACCESS_ALLOWED_ACE*>(entry)->SidStart;
+    if (!EqualSid(who, reinterpret_cast<const TOKEN_USER*>(user.data())->User.Sid) &&
+        !IsWellKnownSid(who, WinLocalSystemSid) && !IsWellKnownSid(who, WinBuiltinAdministratorsSid)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace glmhost::platform

@@ -58,10 +58,14 @@ void make_private_folder(const std::filesystem::path& folder) {
                              " belongs to another user of this machine, so nothing private can be kept in it. Remove "
                              "it, or set GLM_HOST_HOME to a folder of your own.");
   }
+  // The first call also reaches what is inside, but under Wine keeps what the folder inherited; the second sets exactly
+  // this list.
   std::wstring name = path.native();
-  const DWORD error = SetNamedSecurityInfoW(name.data(), SE_FILE_OBJECT,
-                                            DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, nullptr,
-                                            nullptr, security.acl(), nullptr);
+  constexpr SECURITY_INFORMATION kList = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+  DWORD error = SetNamedSecurityInfoW(name.data(), SE_FILE_OBJECT, kList, nullptr, nullptr, security.acl(), nullptr);
+  if (error == ERROR_SUCCESS && !SetFileSecurityW(name.c_str(), kList, security.attributes()->lpSecurityDescriptor)) {
+    error = GetLastError();
+  }
   if (error != ERROR_SUCCESS) {
     throw std::runtime_error("Cannot close the folder " + to_utf8(path) +
                              " to other users of this machine: " + error_text(error) + ".");

@@ -59,6 +59,9 @@ std::optional<std::string> read_private_file(const std::filesystem::path& file, 
   if (!is_owned_by_this_user(file.native())) {
     throw std::runtime_error(name + " belongs to another user of this machine, so it is not trusted. Remove it.");
   }
+  if (is_open_to_others(file.native())) {
+    throw std::runtime_error(name + " is open to other users of this machine, so it is not trusted. Remove it.");
+  }
   std::string bytes(max_bytes + 1, '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {

@@ -86,8 +86,9 @@ bool ask_process_to_stop(std::uint32_t) {
 }
 
 bool kill_process(std::uint32_t pid) {
-  const WindowsHandle process(OpenProcess(PROCESS_TERMINATE, FALSE, pid));
-  return process && TerminateProcess(process.get(), 1);
+  const WindowsHandle process(OpenProcess(PROCESS_TERMINATE | SYNCHRONIZE, FALSE, pid));
+  // The id of a process that has ended stays known while somebody has a handle to it.
+  return process && WaitForSingleObject(process.get(), 0) == WAIT_TIMEOUT && TerminateProcess(process.get(), 1);
 }
 
 std::filesystem::path executable_path() {

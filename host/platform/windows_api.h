@@ -60,4 +60,8 @@ class UserOnlySecurity {
 // Whether the file or folder was made by this user, or by the administrators' group that an elevated user acts as.
 bool is_owned_by_this_user(const std::wstring& path);
 
+// Whether anybody else may do something with it. The system and its administrators do not count: they may do anything
+// anyway. True when Windows does not tell.
+bool is_open_to_others(const std::wstring& path);
+
 }  // namespace glmhost::platform

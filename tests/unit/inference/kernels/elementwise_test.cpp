@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include "inference/kernels/kernel_table.h"
@@ -24,7 +25,7 @@ double silu(double z) {
   return z / (1 + std::exp(-z));
 }
 double gelu_tanh(double z) {
-  return z / (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (z + 0.044715 * z * z * z)));
+  return z / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z)));
 }
 
 }  // namespace
