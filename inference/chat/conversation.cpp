@@ -36,9 +36,9 @@ Role role_of(const Json& message, const std::string& field) {
   const Json* role = member(message, "role");
   if (role == nullptr) refuse(field + " is missing: every message says whose it is, for example \"user\".");
   const std::string text = string_of(*role, field);
+  if (const auto known_role = find_role(text)) return *known_role;
   std::string known;
   for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
-    if (text == kRoleNames[i]) return static_cast<Role>(i);
     known += (i == 0 ? "" : i + 1 == kRoleNames.size() ? " and " : ", ") + std::string(kRoleNames[i]);
   }
   refuse(field + " is " + quote(text) + ", which is no known role. Known are " + known + ".");
@@ -197,6 +197,13 @@ void check_nesting(const Json& value, std::string_view field, int depth) {
 
 std::string_view name(Role role) {
   return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+std::optional<Role> find_role(std::string_view name) {
+  for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
+    if (name == kRoleNames[i]) return static_cast<Role>(i);
+  }
+  return std::nullopt;
 }
 
 void refuse(const std::string& sentence) {

@@ -14,6 +14,7 @@ inline constexpr int kMaxNesting = 128;  // of arrays and objects in a request: 
 
 enum class Role { system, developer, user, assistant, tool, observation, ipython, function };
 std::string_view name(Role role);
+std::optional<Role> find_role(std::string_view name);
 
 struct ContentPart {
   enum class Kind {

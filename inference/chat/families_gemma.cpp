@@ -3,10 +3,12 @@
 #include <string>
 
 #include "inference/chat/families.h"
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 namespace glmhost::chat {
 namespace {
+
+using jinja::strip;
 
 // Of a list the template takes the first entry only.
 std::string system_text(const Content& content) {

@@ -1,9 +1,12 @@
 // The generations before GLM-4.5: <|role|>, a line break, the content.
 #include "inference/chat/families.h"
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 namespace glmhost::chat {
 namespace {
+
+using jinja::dump;
+using jinja::strip;
 
 constexpr std::string_view kCallByJson = "\n在调用上述函数时，请使用 Json 格式表示调用的参数。";
 

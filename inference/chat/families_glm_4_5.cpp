@@ -1,10 +1,15 @@
 // GLM-4.5 and later: reasoning in <think>, tool calls in <tool_call>. Three generations of one layout; Generation says
 // where they differ.
 #include "inference/chat/families.h"
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 namespace glmhost::chat {
 namespace {
+
+using jinja::dump;
+using jinja::strip;
+using jinja::strip_left;
+using jinja::strip_right;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";

@@ -2,10 +2,13 @@
 #include <span>
 
 #include "inference/chat/families.h"
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 namespace glmhost::chat {
 namespace {
+
+using jinja::dump;
+using jinja::strip;
 
 void write_header(std::string_view role, PromptWriter& out) {
   out.own("<|start_header_id|>").own(role).own("<|end_header_id|>\n\n");

@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kVariables[] = {"clear_thinking", "reasoning_effort",      "date_string",
                                       "builtin_tools",  "tools_in_user_message", "custom_tools"};
+constexpr const char* kTokenVariables[] = {"bos_token", "eos_token", "pad_token", "unk_token"};
 
 std::optional<bool> flag_of(const Json& object, const char* key) {
   const auto value = object.find(key);
@@ -22,8 +23,24 @@ int number_of(std::string_view digits) {
   return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
 }
 
-// "2026-02-03" or "2026-02-03T04:05:06": templates print the day only.
-std::chrono::year_month_day day_of(const Json& value) {
+struct Moment {
+  std::chrono::year_month_day day;
+  std::chrono::seconds time{0};
+};
+
+// What stands behind the day: "T04:05:06", or nothing.
+std::optional<std::chrono::seconds> time_in(std::string_view text) {
+  if (text.empty()) return std::chrono::seconds(0);
+  if (text.size() < 9 || text[3] != ':' || text[6] != ':') return std::nullopt;
+  const int hours = number_of(text.substr(1, 2));
+  const int minutes = number_of(text.substr(4, 2));
+  const int seconds = number_of(text.substr(7, 2));
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 60) return std::nullopt;
+  return std::chrono::hours(hours) + std::chrono::minutes(minutes) + std::chrono::seconds(seconds);
+}
+
+// "2026-02-03" or "2026-02-03T04:05:06".
+Moment moment_of(const Json& value) {
   if (value.is_string()) {
     const std::string_view text = value.get_ref<const std::string&>();
     const bool shaped = text.size() >= 10 && text[4] == '-' && text[7] == '-' && (text.size() == 10 || text[10] == 'T');
@@ -33,15 +50,14 @@ std::chrono::year_month_day day_of(const Json& value) {
     if (year >= 0 && month >= 0 && day >= 0) {
       const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                              std::chrono::day(static_cast<unsigned>(day))};
-      if (date.ok()) return date;
+      const auto time = time_in(text.substr(10));
+      if (date.ok() && time) return {date, *time};
     }
   }
   refuse("now must be a date such as \"2026-02-03T04:05:06\".");
 }
 
-}  // namespace
-
-RenderRequest RenderRequest::from_json(const Json& request) {
+RenderRequest read(const Json& request) {
   if (!request.is_object()) {
     refuse("A request must be an object with messages, but is " + std::string(request.type_name()) + ".");
   }
@@ -66,9 +82,33 @@ RenderRequest RenderRequest::from_json(const Json& request) {
   if (const auto flag = flag_of(request, "enable_thinking")) result.enable_thinking = flag;
   result.add_generation_prompt = flag_of(request, "add_generation_prompt").value_or(true);
   result.continue_final_message = flag_of(request, "continue_final_message").value_or(false);
-  if (const auto now = request.find("now"); now != request.end() && !now->is_null()) result.today = day_of(*now);
+  if (const auto now = request.find("now"); now != request.end() && !now->is_null()) {
+    const Moment moment = moment_of(*now);
+    result.today = moment.day;
+    result.time_of_day = moment.time;
+  }
+  return result;
+}
 
+}  // namespace
+
+RenderRequest RenderRequest::from_json(const Json& request) {
+  RenderRequest result = read(request);
   parse_conversation(result);  // for its checks: a bad request is refused before it waits in a queue
+  return result;
+}
+
+RenderRequest RenderRequest::for_template(const Json& request) {
+  RenderRequest result = read(request);
+  if (!result.messages.is_array()) {
+    refuse("messages must be a list of messages, but is " + std::string(result.messages.type_name()) + ".");
+  }
+  if (const auto special = request.find("special"); special != request.end() && special->is_object()) {
+    result.variables.update(*special);
+  }
+  for (const char* key : kTokenVariables) {
+    if (const auto value = request.find(key); value != request.end()) result.variables[key] = *value;
+  }
   return result;
 }
 

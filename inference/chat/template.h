@@ -64,10 +64,15 @@ struct RenderRequest {
   bool continue_final_message = false;  // ends right after the last message's content; no generation prompt then
   Json variables = Json::object();      // further template variables: clear_thinking, reasoning_effort, date_string
   std::optional<std::chrono::year_month_day> today;  // for templates that print the date (llama-3.2)
+  std::chrono::seconds time_of_day{0};               // the same, and the time; of `today`
 
   // Checks kinds and throws Error(bad_argument) naming the field. Variables may stand in the request itself or in
   // `kwargs` or `chat_template_kwargs`; `now` is "2026-02-03" with or without a time behind it. Other keys are ignored.
   static RenderRequest from_json(const Json& request);
+
+  // For a template from outside, which may know roles, parts and variables that no built-in one does: only the fields
+  // named here are checked. Further template variables: bos_token, eos_token and the like, and all in `special`.
+  static RenderRequest for_template(const Json& request);
 };
 
 // What a client most likely means by roles that the family's template would drop or print as they stand: `developer`

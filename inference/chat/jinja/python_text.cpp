@@ -1,11 +1,11 @@
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
-namespace glmhost::chat {
+namespace glmhost::jinja {
 namespace {
 
 // Characters for which Python's str.isspace() holds and that take two or three bytes.
@@ -15,25 +15,6 @@ constexpr std::array<std::string_view, 19> kWideBlanks = {
 
 bool is_narrow_blank(char byte) {
   return (byte >= '\t' && byte <= '\r') || (byte >= '\x1c' && byte <= '\x1f') || byte == ' ';
-}
-
-// Bytes of the blank at the beginning (or end) of the text; 0 when there is none.
-std::size_t leading_blank(std::string_view text) {
-  if (text.empty()) return 0;
-  if (is_narrow_blank(text.front())) return 1;
-  for (const std::string_view blank : kWideBlanks) {
-    if (text.starts_with(blank)) return blank.size();
-  }
-  return 0;
-}
-
-std::size_t trailing_blank(std::string_view text) {
-  if (text.empty()) return 0;
-  if (is_narrow_blank(text.back())) return 1;
-  for (const std::string_view blank : kWideBlanks) {
-    if (text.ends_with(blank)) return blank.size();
-  }
-  return 0;
 }
 
 void append_string(std::string& out, std::string_view text) {
@@ -131,6 +112,24 @@ class Dumper {
 
 }  // namespace
 
+std::size_t leading_blank(std::string_view text) {
+  if (text.empty()) return 0;
+  if (is_narrow_blank(text.front())) return 1;
+  for (const std::string_view blank : kWideBlanks) {
+    if (text.starts_with(blank)) return blank.size();
+  }
+  return 0;
+}
+
+std::size_t trailing_blank(std::string_view text) {
+  if (text.empty()) return 0;
+  if (is_narrow_blank(text.back())) return 1;
+  for (const std::string_view blank : kWideBlanks) {
+    if (text.ends_with(blank)) return blank.size();
+  }
+  return 0;
+}
+
 std::string_view strip(std::string_view text) {
   while (const std::size_t bytes = leading_blank(text)) text.remove_prefix(bytes);
   while (const std::size_t bytes = trailing_blank(text)) text.remove_suffix(bytes);
@@ -184,4 +183,4 @@ std::string dump(const Json& value, int indent) {
   return dumper.take();
 }
 
-}  // namespace glmhost::chat
+}  // namespace glmhost::jinja

@@ -1,12 +1,12 @@
 // Expected values are what CPython 3.11 prints.
-#include "inference/chat/python_text.h"
+#include "inference/chat/jinja/python_text.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <limits>
 
-using namespace glmhost::chat;
+using namespace glmhost::jinja;
 
 TEST_CASE("repr prints floats as Python does") {
   CHECK(repr(0.0) == "0.0");
