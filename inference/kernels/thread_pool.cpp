@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inference/kernels/page_memory.h"
+#include "inference/kernels/system_wait.h"
 
 namespace glmhost::kernels {
 namespace {
@@ -110,7 +111,7 @@ struct ThreadPool::State {
     }
     if (mine == 0) return 0;
     if (worker != nullptr) worker->finished.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
-    if (done.fetch_add(mine, std::memory_order_acq_rel) + mine == all) done.notify_one();
+    if (done.fetch_add(mine, std::memory_order_acq_rel) + mine == all) wake_one(done);
     return mine;
   }
 
@@ -118,7 +119,7 @@ struct ThreadPool::State {
     std::uint32_t seen = 0;
     while (!stop.load(std::memory_order_acquire)) {
       const auto started = [&] { return loops.load(std::memory_order_acquire) != seen; };
-      if (!spin(started)) loops.wait(seen, std::memory_order_acquire);
+      if (!spin(started)) wait_while_equal(loops, seen);
       stay_out(worker);
       seen = loops.load(std::memory_order_acquire);
       work(thread, &worker);
@@ -146,7 +147,7 @@ struct ThreadPool::State {
 
   void wake() {
     loops.fetch_add(1, std::memory_order_acq_rel);
-    loops.notify_all();
+    wake_all(loops);
   }
 
   // Waits for the workers' pieces. began: when the loop did; mine: the pieces that the caller ran itself.
@@ -156,7 +157,7 @@ struct ThreadPool::State {
     const Clock::time_point idle = Clock::now();
     while (!spin(finished)) {
       const std::uint32_t seen = done.load(std::memory_order_acquire);
-      if (seen != n_pieces) done.wait(seen, std::memory_order_acquire);
+      if (seen != n_pieces) wait_while_equal(done, seen);
     }
     const Clock::duration piece = (idle - began) / std::max<std::uint32_t>(mine, 1);
     const Clock::time_point late = idle + kLatePieces * piece + kLate;

@@ -99,15 +99,15 @@ TEST_CASE("A worker that was kept from its core stays out for a while and then c
     }
   });
   std::atomic<int> by_worker = 0;
-  const auto run = [&](std::chrono::microseconds callers_piece) {
+  const auto run = [&](std::chrono::milliseconds callers_piece) {
     pool.for_range(100, 1, [&](std::int64_t, std::int64_t, int thread) {
       by_worker += thread;
       if (thread == 0) std::this_thread::sleep_for(callers_piece);
     });
   };
-  run(std::chrono::microseconds(0));
+  run(std::chrono::milliseconds(0));
   CHECK(by_worker == 0);
-  for (int i = 0; i < 2000 && by_worker == 0; ++i) run(std::chrono::microseconds(100));
+  for (int i = 0; i < 200 && by_worker == 0; ++i) run(std::chrono::milliseconds(1));
   CHECK(by_worker > 0);
 }
 
