@@ -6,7 +6,8 @@
 #
 # Then:  WINDOWS_SYSROOT=FOLDER cmake --preset windows && cmake --build --preset windows
 #
-#   FOLDER/lib       libzmq.a (CURVE by its own tweetnacl, select, no ipc://), libsqlite3.a, libxxhash.a, libutf8proc.a
+#   FOLDER/lib       libzmq.a (CURVE by its own tweetnacl, select, no ipc://), libsqlite3.a, libxxhash.a, libutf8proc.a,
+#                    libpcre2-8.a
 #   FOLDER/include   their headers, and those of the libraries that are nothing but headers; boost is a link, because
 #                    /usr/include itself must never be on a cross compiler's path
 set -euo pipefail
@@ -16,7 +17,7 @@ say() { printf 'sysroot.sh: %s\n' "$*"; }
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 case ${1-} in
-  -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
   -*) fail "there is no option \`$1'; the only argument is the folder to build in." ;;
 esac
 [ $# -le 1 ] || fail "the only argument is the folder to build in."
@@ -62,7 +63,9 @@ mkdir -p "$work" "$sysroot/include" "$sysroot/lib" "$sysroot/share/cmake"
 # --- Debian's sources, by an apt of our own: the user's lists and sources stay as they are, and no root is needed.
 
 apt() {
-  apt-get -qq -o Dir::Etc::sourcelist="$work/apt/sources.list" -o Dir::Etc::sourceparts=- \
+  local program=$1
+  shift
+  "$program" -qq -o Dir::Etc::sourcelist="$work/apt/sources.list" -o Dir::Etc::sourceparts=- \
     -o Dir::State="$work/apt/state" -o Dir::Cache="$work/apt/cache" -o APT::Sandbox::User= \
     -o Acquire::Languages=none -o Acquire::Retries=3 "$@"
 }
@@ -87,7 +90,7 @@ fetch_lists() {
   # SQLite's amalgamation is put together by a Tcl script; Tcl is unpacked below, not installed.
   command -v tclsh >/dev/null || sed 's/^/deb /' <<<"$mirrors" >>"$work/apt/sources.list"
   say "fetching the lists of Debian's sources"
-  apt update >"$work/apt.log" 2>&1 || {
+  apt apt-get update >"$work/apt.log" 2>&1 || {
     tail -n 15 "$work/apt.log" >&2
     fail "the lists of Debian's sources could not be fetched; apt's last words are above. Check the network."
   }
@@ -99,12 +102,17 @@ fetch_source() {
   [ -d "$work/$1" ] && return
   fetch_lists
   say "fetching the source of $1"
-  rm -rf "$work/fetch"
-  mkdir "$work/fetch"
-  (cd "$work/fetch" && apt --only-source source "$1") >"$work/$1.log" 2>&1 || {
-    tail -n 15 "$work/$1.log" >&2
-    fail "the source of $1 could not be fetched; apt's last words are above."
-  }
+  local version
+  # The newest first; a mirror may know of a security update and yet not have its source.
+  for version in $(apt apt-cache showsrc "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -rVu) none; do
+    [ "$version" != none ] || {
+      tail -n 15 "$work/$1.log" >&2
+      fail "the source of $1 could not be fetched; apt's last words are above."
+    }
+    rm -rf "$work/fetch"
+    mkdir "$work/fetch"
+    (cd "$work/fetch" && apt apt-get --only-source source "$1=$version") >>"$work/$1.log" 2>&1 && break
+  done
   local unpacked=("$work/fetch"/*/)
   mv "${unpacked[0]}" "$work/$1"
   rm -rf "$work/fetch"
@@ -115,7 +123,9 @@ fetch_source() {
 step() {  # LIBRARY FUNCTION
   [ -e "$sysroot/lib/$1" ] && return
   say "building $1"
-  if ! (set -e; "$2") >"$work/$2.log" 2>&1; then
+  # In the background, since bash ignores errors in whatever stands behind an `if`.
+  (set -e; "$2") >"$work/$2.log" 2>&1 &
+  if ! wait $!; then
     tail -n 30 "$work/$2.log" >&2
     fail "$1 could not be built; the whole log is $work/$2.log."
   fi
@@ -146,8 +156,7 @@ build_zmq() {
 
 build_sqlite() {
   cd "$work/sqlite3"
-  ./configure --disable-tcl --disable-readline
-  make sqlite3.c
+  make -f main.mk TOP=. BCC='gcc -O1' TCC=false TCLSH_CMD=tclsh NAWK=awk sqlite3.c  # one file of all sources
   $cc -O2 -DNDEBUG -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -c sqlite3.c -o sqlite3-windows.o
   cp sqlite3.h "$sysroot/include/"
   archive libsqlite3.a sqlite3-windows.o
@@ -168,6 +177,23 @@ build_utf8proc() {
   archive libutf8proc.a utf8proc-windows.o
 }
 
+# Its own build makes tables and a header that stand ready in the source as well.
+build_pcre2() {
+  cd "$work/pcre2/src"
+  cp config.h.generic config.h
+  cp pcre2.h.generic pcre2.h
+  cp pcre2_chartables.c.dist pcre2_chartables.c
+  local part parts=(auto_possess chartables compile config context convert dfa_match error extuni find_bracket
+    jit_compile maketables match match_data newline ord2utf pattern_info script_run serialize string_utils study
+    substitute substring tables ucd valid_utf xclass)
+  for part in "${parts[@]}"; do
+    $cc -O2 -DHAVE_CONFIG_H -DPCRE2_CODE_UNIT_WIDTH=8 -DPCRE2_STATIC -DSUPPORT_UNICODE -I. \
+      -c "pcre2_$part.c" -o "windows-$part.o"
+  done
+  cp pcre2.h "$sysroot/include/"
+  archive libpcre2-8.a windows-*.o
+}
+
 copy_headers() {
   cp "$include/zmq.hpp" "$include/zmq_addon.hpp" "$sysroot/include/"
   local folder
@@ -185,7 +211,7 @@ copy_headers() {
 unpack_tcl() {
   mkdir -p "$work/tcl"
   fetch_lists
-  (cd "$work/tcl" && apt download tcl8.6 libtcl8.6) >"$work/tcl.log" 2>&1 || fail "Tcl could not be fetched; see $work/tcl.log."
+  (cd "$work/tcl" && apt apt-get download tcl8.6 libtcl8.6) >"$work/tcl.log" 2>&1 || fail "Tcl could not be fetched; see $work/tcl.log."
   local package
   for package in "$work/tcl"/*.deb; do dpkg-deb -x "$package" "$work/tcl"; done
   ln -sf tclsh8.6 "$work/tcl/usr/bin/tclsh"
@@ -196,7 +222,7 @@ if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 
-for package in zeromq3 sqlite3 xxhash utf8proc cpp-httplib; do fetch_source "$package"; done
+for package in zeromq3 sqlite3 xxhash utf8proc pcre2 cpp-httplib; do fetch_source "$package"; done
 if ! command -v tclsh >/dev/null; then
   [ -e "$work/tcl/usr/bin/tclsh" ] || unpack_tcl
   export PATH=$work/tcl/usr/bin:$PATH
@@ -205,6 +231,7 @@ if ! command -v tclsh >/dev/null; then
 fi
 step libxxhash.a build_xxhash
 step libutf8proc.a build_utf8proc
+step libpcre2-8.a build_pcre2
 step libsqlite3.a build_sqlite
 step libzmq.a build_zmq
 copy_headers
