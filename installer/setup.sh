@@ -25,7 +25,7 @@ test_packages=(
 windows_packages=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev      # cross compiler
   wine wine64                                        # runs the result
-  dpkg-dev xz-utils                                  # unpacks the sources of the libraries built for Windows
+  make dpkg-dev xz-utils                             # unpacks and builds the sources of the libraries built for Windows
 )
 
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
