@@ -15,7 +15,8 @@ build_packages=(
   libsqlite3-dev libxxhash-dev                       # the memo store and its keys
   libutf8proc-dev libspdlog-dev libcli11-dev         # text, logs, flags
   libcpp-httplib-dev libssl-dev zlib1g-dev           # glm pull
-  libboost-dev                                       # Asio
+  libboost-dev                                       # Asio, distributions
+  libpcre2-dev                                       # Excel's regular expressions
   python3 python3-pip ca-certificates                # the default model comes as a Python package
 )
 test_packages=(
