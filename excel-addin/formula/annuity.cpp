@@ -8,7 +8,8 @@ namespace {
 // ((1+r)^n - 1) / r, exact for small rates.
 double growth_sum(double rate, double periods) {
   if (rate == 0) return periods;
-  if (rate <= -1) return (std::pow(1 + rate, periods) - 1) / rate;
+  // Excel's way where there is nothing to lose.
+  if (rate <= -1 || std::abs(rate * periods) > 1) return (std::pow(1 + rate, periods) - 1) / rate;
   return std::expm1(periods * std::log1p(rate)) / rate;
 }
 
@@ -33,6 +34,14 @@ double payment(const Annuity& annuity) {
   const double growth = std::pow(1 + annuity.rate, annuity.periods);
   return -(annuity.future + annuity.present * growth) /
          (due_factor(annuity) * growth_sum(annuity.rate, annuity.periods));
+}
+
+// The first repayment is r (pv + fv) / ((1+r)^n - 1), and each is 1+r times the one before: no digits are lost to a
+// difference.
+double repayment_part(const Annuity& annuity, double period) {
+  if (annuity.due || annuity.rate == 0) return annuity.payment - interest_part(annuity, period);
+  const double first = -(annuity.present + annuity.future) / growth_sum(annuity.rate, annuity.periods);
+  return first * std::pow(1 + annuity.rate, period - 1);
 }
 
 double interest_part(const Annuity& annuity, double period) {

@@ -15,4 +15,7 @@ double payment(const Annuity& annuity);
 // The interest in payment number `period`, from 1; `payment` is set.
 double interest_part(const Annuity& annuity, double period);
 
+// What is left of the payment.
+double repayment_part(const Annuity& annuity, double period);
+
 }  // namespace glmhost::formula

@@ -70,17 +70,21 @@ Value irr(Arguments& a) {
   if (guess <= -1) return ErrorCode::value;
   if (!has_both_signs(payments)) return ErrorCode::number;
   constexpr int kMostSteps = 60;
-  const auto rate = root_from(
-      guess, [&](double r) { return present(payments, r); }, [&](double r) { return present_slope(payments, r); },
-      kMostSteps, 1e-13);
-  return rate && *rate > -1 ? finite(*rate) : Value(ErrorCode::number);
+  // A guess that leads astray is given up for nearer ones.
+  for (const double start : {guess, 0.1, 0.0, -0.5}) {
+    const auto rate = root_from(
+        start, [&](double r) { return present(payments, r); }, [&](double r) { return present_slope(payments, r); },
+        kMostSteps, 1e-13);
+    if (rate && *rate > -1) return finite(*rate);
+  }
+  return ErrorCode::number;
 }
 
 Value mirr(Arguments& a) {
   const auto payments = numbers_in(a, a[0]);
   const double finance_rate = a.number(1), reinvest_rate = a.number(2);
   if (a.error()) return *a.error();
-  if (!has_both_signs(payments)) return ErrorCode::division;
+  if (std::ranges::none_of(payments, [](double x) { return x < 0; })) return ErrorCode::division;
   if (finance_rate == -1 || reinvest_rate == -1) return ErrorCode::division;
   const double n = static_cast<double>(payments.size());
   double paid = 0, received = 0;
@@ -98,27 +102,29 @@ struct DatedPayments {
   std::vector<double> payments, years;  // years since the first
 };
 
-// Numbers in two arrays of one size; dates may be texts.
-DatedPayments dated_payments(Arguments& a, std::size_t values_at, std::size_t dates_at) {
+// What becomes of a value that is no number: XIRR refuses it and counts an empty one as 0 where there is a date; XNPV
+// leaves both out, so that the sizes differ.
+enum class OddValues { refused, left_out };
+
+DatedPayments dated_payments(Arguments& a, std::size_t values_at, std::size_t dates_at, OddValues odd_values) {
   DatedPayments result;
   std::vector<double> days;
-  const auto read = [&](const Value& value, std::vector<double>& numbers, bool of_dates) {
-    for (const Value& cell : cells_of(value)) {
-      if (cell.is_empty()) continue;
-      if (cell.is_boolean()) a.fail(ErrorCode::value);
-      const auto number = to_number(cell);
-      if (!number) a.fail(number.error());
-      const double x = number ? *number : 0;
-      numbers.push_back(of_dates ? std::floor(x) : x);
-      if (of_dates && x < 0) a.fail(ErrorCode::number);
-    }
-  };
-  read(a[values_at], result.payments, false);
-  read(a[dates_at], days, true);
-  if (a.error()) return result;
+  const auto values = cells_of(a[values_at]), dates = cells_of(a[dates_at]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    a.check(values[i]);
+    if (values[i].is_number()) result.payments.push_back(values[i].number());
+    if (values[i].is_number() || odd_values == OddValues::left_out) continue;
+    if (!values[i].is_empty()) a.fail(ErrorCode::value);
+    if (i < dates.size() && !dates[i].is_empty()) result.payments.push_back(0);
+  }
+  for (const Value& date : dates) {
+    a.check(date);
+    if (date.is_text() || date.is_boolean()) a.fail(ErrorCode::value);
+    if (date.is_number()) days.push_back(std::floor(date.number()));
+  }
   if (result.payments.size() != days.size() || days.empty()) a.fail(ErrorCode::number);
   for (const double day : days) {
-    if (day < days[0]) a.fail(ErrorCode::number);
+    if (day < days[0] || day < 0) a.fail(ErrorCode::number);
     result.years.push_back((day - days[0]) / 365);
   }
   return result;
@@ -139,13 +145,13 @@ double dated_present_slope(const DatedPayments& flow, double rate) {
 
 Value xnpv(Arguments& a) {
   const double rate = a.number(0);
-  const DatedPayments flow = dated_payments(a, 1, 2);
+  const DatedPayments flow = dated_payments(a, 1, 2, OddValues::left_out);
   if (a.error()) return *a.error();
   return rate <= 0 ? Value(ErrorCode::number) : finite(dated_present(flow, rate));
 }
 
 Value xirr(Arguments& a) {
-  const DatedPayments flow = dated_payments(a, 0, 1);
+  const DatedPayments flow = dated_payments(a, 0, 1, OddValues::refused);
   const double guess = a.number_or(2, 0.1);
   if (a.error()) return *a.error();
   if (!has_both_signs(flow.payments) || guess <= -1) return ErrorCode::number;

@@ -118,8 +118,8 @@ Value days360(Arguments& a) {
 }
 
 Value yearfrac(Arguments& a) {
-  const std::int64_t start = day(a, 0), end = day(a, 1);
   const double basis = a.given(2) ? a.whole(2) : 0;
+  const std::int64_t start = day(a, 0), end = day(a, 1);
   if (basis < 0 || basis > 4) return ErrorCode::number;
   return year_fraction(start, end, static_cast<Basis>(static_cast<int>(basis)));
 }
@@ -177,10 +177,10 @@ Value weeknum(Arguments& a) {
     first_day = static_cast<int>(type - 10) % 7;
   else if (type != 1)
     return a.fail(ErrorCode::number);
-  if (serial == 0) return 0;
   const std::int64_t new_year = serial_of({date_of(serial).year, 1, 1}).value_or(1);
   const int offset = (weekday_of(new_year) - 1 - first_day + 7) % 7;
-  return static_cast<double>((serial - new_year + offset) / 7 + 1);
+  // Serial 0 is a day before the first week, where weeks begin on Sunday.
+  return serial - new_year + offset < 0 ? 0.0 : static_cast<double>((serial - new_year + offset) / 7 + 1);
 }
 
 // Whole months from start to end.
@@ -210,7 +210,7 @@ Value datedif(Arguments& a) {
     const auto moved = serial_of_overflowing(end.year - (before ? 0 : 1), start.month, start.day);
     return static_cast<double>(last - moved.value_or(first));
   }
-  return ErrorCode::number;
+  return ErrorCode::value;
 }
 
 constexpr Trait kStrict = Trait::refuses_booleans;

@@ -22,7 +22,7 @@ Value density_or_below(const Distribution& distribution, double x, bool cumulati
 Value poisson(Arguments& a) {
   const double x = a.whole(0), mean = a.number(1);
   const bool cumulative = a.boolean(2);
-  if (x < 0 || mean < 0) return ErrorCode::number;
+  if (a.number(0) < 0 || mean < 0) return ErrorCode::number;
   if (mean == 0) return cumulative || x == 0 ? 1.0 : 0.0;
   return density_or_below(Distribution::poisson(mean), x, cumulative);
 }

@@ -22,6 +22,7 @@ Value fv(Arguments& a) {
   loan.payment = a.number(2);
   loan.present = a.number(3);
   loan.due = due(a, 4);
+  if (loan.rate == -1 && loan.periods < 0) return ErrorCode::division;
   return finite(future_value(loan));
 }
 Value pv(Arguments& a) {
@@ -40,7 +41,7 @@ Value pmt(Arguments& a) {
   loan.present = a.number(2);
   loan.future = a.number(3);
   loan.due = due(a, 4);
-  if (loan.periods == 0) return ErrorCode::number;
+  if (loan.periods == 0 || loan.rate <= -1) return ErrorCode::number;
   return finite(payment(loan));
 }
 
@@ -54,7 +55,7 @@ Value nper(Arguments& a) {
   return ratio > 0 ? finite(std::log(ratio) / std::log1p(rate)) : Value(ErrorCode::number);
 }
 
-// Newton's method from the guess, 20 steps at most: where it does not settle Excel gives up too.
+// Newton's method on the future value, from the guess: where it does not settle in 50 steps Excel gives up too.
 Value rate(Arguments& a) {
   Annuity loan{};
   loan.periods = a.number(0);
@@ -69,7 +70,7 @@ Value rate(Arguments& a) {
     loan.rate = r;
     return future_value(loan) - loan.future;
   };
-  constexpr int kMostSteps = 20;
+  constexpr int kMostSteps = 50;
   constexpr double kSettled = 1e-7;
   for (int step = 0; step < kMostSteps; ++step) {
     const double value = left_over(guess);
@@ -110,7 +111,7 @@ Value ppmt(Arguments& a) {
   const double period = a.number(1);
   const Annuity loan = loan_of(a);
   if (period < 1 || period >= loan.periods + 1) return ErrorCode::number;
-  return finite(loan.payment - interest_part(loan, period));
+  return finite(repayment_part(loan, period));
 }
 
 // (rate, periods, present, first, last, type)
@@ -130,7 +131,7 @@ Value cumulative(Arguments& a, bool of_interest) {
   CompensatedSum sum;
   for (double period = first; period <= last; ++period) {
     const double interest = interest_part(loan, period);
-    sum.add(of_interest ? interest : loan.payment - interest);
+    sum.add(of_interest ? interest : repayment_part(loan, period));
   }
   return finite(sum.value());
 }

@@ -6,6 +6,7 @@
 #include "excel-addin/formula/regex.h"
 #include "excel-addin/formula/search.h"
 #include "excel-addin/formula/text_units.h"
+#include "excel-addin/formula/wildcard.h"
 
 namespace glmhost::formula {
 namespace {
@@ -34,6 +35,11 @@ Value part(const Value& value, std::size_t row, std::size_t column, std::size_t 
   return Value(std::move(cells));
 }
 
+// VLOOKUP and its like give a value, no reference: an empty cell becomes 0.
+Value shown(const Value& cell) {
+  return cell.is_empty() ? Value(0.0) : cell;
+}
+
 std::optional<Vector> as_vector(const Value& value) {
   if (rows_of(value) == 1) return Vector::row(value, 0);
   if (columns_of(value) == 1) return Vector::column(value, 0);
@@ -47,6 +53,11 @@ Value match(Arguments& a) {
   if (!a[1].is_array()) a.check(a[1]);
   const auto cells = as_vector(a[1]);
   if (!cells) return ErrorCode::not_available;
+  // A pattern is matched whatever the order.
+  const bool is_pattern = wanted.is_text() && Wildcard(wanted.text()).has_wildcards();
+  if (is_pattern && type != 0) {
+    if (const auto found = find_exact(wanted, *cells, true)) return static_cast<double>(*found) + 1;
+  }
   const auto found = type == 0  ? find_exact(wanted, *cells, true)
                      : type > 0 ? find_in_ascending(wanted, *cells)
                                 : find_in_descending(wanted, *cells);
@@ -116,13 +127,13 @@ Value lookup_in_table(Arguments& a, bool by_columns) {
   const double index = a.whole(2);
   const bool approximate = a.has(3) ? a.boolean(3) : true;
   if (a.error()) return *a.error();
-  if (index < 1) return ErrorCode::value;
+  if (index < 1 || a[1].is_text()) return ErrorCode::value;
   if (index > static_cast<double>(by_columns ? rows_of(a[1]) : columns_of(a[1]))) return ErrorCode::reference;
   const Vector keys = by_columns ? Vector::row(a[1], 0) : Vector::column(a[1], 0);
   const auto found = approximate ? find_in_ascending(wanted, keys) : find_exact(wanted, keys, true);
   if (!found) return ErrorCode::not_available;
   const auto place = static_cast<std::size_t>(index) - 1;
-  return by_columns ? part(a[1], place, *found, 1, 1) : part(a[1], *found, place, 1, 1);
+  return by_columns ? shown(cell_of(a[1], place, *found)) : shown(cell_of(a[1], *found, place));
 }
 Value vlookup(Arguments& a) {
   return lookup_in_table(a, false);
@@ -143,10 +154,10 @@ Value lookup(Arguments& a) {
     if (!a[2].is_array()) a.check(a[2]);
     const auto results = as_vector(a[2]);
     if (!results || !found || *found >= results->size()) return ErrorCode::not_available;
-    return (*results)[*found];
+    return shown((*results)[*found]);
   }
   if (!found) return ErrorCode::not_available;
-  return by_columns ? part(a[1], rows - 1, *found, 1, 1) : part(a[1], *found, columns - 1, 1, 1);
+  return by_columns ? shown(cell_of(a[1], rows - 1, *found)) : shown(cell_of(a[1], *found, columns - 1));
 }
 
 // (array, row, column); 0 takes all. A vector takes one index.

@@ -116,10 +116,15 @@ std::vector<double> divisors(Arguments& a) {
       if (cell.is_boolean()) a.fail(ErrorCode::value);
       const auto number = to_number(cell);
       if (!number) a.fail(number.error());
-      const double whole = number ? *number : 0;
-      if (whole < 0 || whole > kMostExact) a.fail(ErrorCode::number);
-      numbers.push_back(std::floor(std::abs(whole)));
+      numbers.push_back(number ? std::floor(*number) : 0);
     }
+  }
+  // Empty cells alone are #VALUE!, an empty range is 0.
+  const bool has_range = std::ranges::any_of(a.from(0), [](const Value& value) { return cells_of(value).size() > 1; });
+  if (numbers.empty() && !has_range) a.fail(ErrorCode::value);
+  for (double& number : numbers) {
+    if (number < 0 || number > kMostExact) a.fail(ErrorCode::number);
+    number = std::abs(number);
   }
   return numbers;
 }
@@ -129,7 +134,7 @@ Value gcd(Arguments& a) {
 }
 Value lcm(Arguments& a) {
   const auto numbers = divisors(a);
-  if (std::ranges::find(numbers, 0.0) != numbers.end() || numbers.empty()) return 0.0;
+  if (numbers.empty() || std::ranges::find(numbers, 0.0) != numbers.end()) return 0.0;
   double result = 1;
   for (const double number : numbers) result = result / gcd_of(result, number) * number;
   return result < kMostExact ? Value(result) : Value(ErrorCode::number);
@@ -230,6 +235,9 @@ Value product(Arguments& a) {
 Value sumproduct(Arguments& a) {
   const std::size_t rows = rows_of(a[0]), columns = columns_of(a[0]);
   for (const Value& value : a.from(0)) {
+    for (const Value& cell : cells_of(value)) a.check(cell);
+  }
+  for (const Value& value : a.from(0)) {
     if (rows_of(value) != rows || columns_of(value) != columns) return a.fail(ErrorCode::value);
   }
   CompensatedSum sum;
@@ -237,7 +245,6 @@ Value sumproduct(Arguments& a) {
     double term = 1;
     for (const Value& value : a.from(0)) {
       const Value& cell = cells_of(value)[i];
-      a.check(cell);
       term *= cell.is_number() ? cell.number() : 0;
     }
     sum.add(term);

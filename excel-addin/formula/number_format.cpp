@@ -41,7 +41,7 @@ class FormatReader {
   }
 
   static void literal(FormatSection& section, std::string_view text) {
-    if (!section.tokens.empty() && section.tokens.back().kind == Kind::literal)
+    if (!section.tokens.empty() && section.tokens.back().kind == Kind::literal && section.tokens.back().sign != ',')
       section.tokens.back().text += text;
     else
       section.tokens.push_back({Kind::literal, 0, 1, std::string(text)});

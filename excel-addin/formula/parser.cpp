@@ -329,8 +329,8 @@ class Parser {
            (last_token.kind == TokenKind::end ? "nothing" : "`" + std::string(last_token.spelling) + "`") + ".");
     }
     advance();
-    const auto [top, bottom] = std::minmax(first->row.value_or(0), last->row.value_or(kMostRows - 1));
-    const auto [start, end] = std::minmax(first->column.value_or(0), last->column.value_or(kMostColumns - 1));
+    const auto [top, bottom] = std::minmax({first->row.value_or(0), last->row.value_or(kMostRows - 1)});
+    const auto [start, end] = std::minmax({first->column.value_or(0), last->column.value_or(kMostColumns - 1)});
     return add(CellReference{{top, start, bottom, end, sheet}}, first_token.span.offset);
   }
 

@@ -20,26 +20,26 @@ Value correl(Arguments& a) {
 
 // The functions of a line take (ys, xs).
 Value slope(Arguments& a) {
-  const Moments m = moments_of(pairs_of(a, a[1], a[0]));
+  const Moments m = moments_of(pairs_of(a, a[0], a[1], PairOrder::ys_first));
   return quotient(m.xy, m.xx);
 }
 Value intercept(Arguments& a) {
-  const Moments m = moments_of(pairs_of(a, a[1], a[0]));
+  const Moments m = moments_of(pairs_of(a, a[0], a[1], PairOrder::ys_first));
   return m.xx == 0 ? Value(ErrorCode::division) : finite(m.mean_y - m.xy / m.xx * m.mean_x);
 }
 Value rsq(Arguments& a) {
-  const Moments m = moments_of(pairs_of(a, a[1], a[0]));
+  const Moments m = moments_of(pairs_of(a, a[0], a[1], PairOrder::ys_first));
   return quotient(m.xy * m.xy, m.xx * m.yy);
 }
 Value steyx(Arguments& a) {
-  const Pairs pairs = pairs_of(a, a[1], a[0]);
+  const Pairs pairs = pairs_of(a, a[0], a[1], PairOrder::ys_first);
   const Moments m = moments_of(pairs);
   if (pairs.size() < 3 || m.xx == 0) return ErrorCode::division;
   return finite(std::sqrt(std::max(m.yy - m.xy * m.xy / m.xx, 0.0) / (static_cast<double>(pairs.size()) - 2)));
 }
 Value forecast(Arguments& a) {
   const double x = a.number(0);
-  const Moments m = moments_of(pairs_of(a, a[2], a[1]));
+  const Moments m = moments_of(pairs_of(a, a[1], a[2], PairOrder::ys_first));
   return m.xx == 0 ? Value(ErrorCode::division) : finite(m.mean_y + m.xy / m.xx * (x - m.mean_x));
 }
 

@@ -87,7 +87,8 @@ Value mod(Arguments& a) {
   const double quotient = std::floor(number / divisor);
   constexpr double kMostQuotient = 1.125899906842624e15;
   if (std::abs(quotient) > kMostQuotient) return ErrorCode::number;
-  return finite(number - divisor * quotient);
+  const double rest = std::fmod(number, divisor);  // exact
+  return finite(rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest);
 }
 
 Value quotient(Arguments& a) {

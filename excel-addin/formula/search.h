@@ -31,13 +31,14 @@ enum class MatchMode : std::int8_t { exact = 0, or_smaller = -1, or_larger = 1, 
 std::optional<std::size_t> find_exact(const Value& key, const Vector& cells, bool wildcards, bool from_the_end = false);
 
 // The last cell that is not above the key, by bisection as Excel does it: in a sorted vector the right one, in another
-// the one that Excel takes too. Cells of other types are passed over.
+// mostly the one that Excel takes too. Cells of other types are passed over.
 std::optional<std::size_t> find_in_ascending(const Value& key, const Vector& cells);
 
 // The last cell that is not below the key in a descending vector.
 std::optional<std::size_t> find_in_descending(const Value& key, const Vector& cells);
 
-// The nearest cell below (or above) the key, whatever the order; the key itself when it is there.
+// The nearest cell below (or above) the key, whatever the order; the key itself when it is there. Other types count as
+// below or above, as they sort.
 std::optional<std::size_t> find_nearest(const Value& key, const Vector& cells, MatchMode mode, bool from_the_end);
 
 // By bisection in a sorted vector.

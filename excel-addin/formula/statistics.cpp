@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace glmhost::formula {
 
@@ -20,23 +21,20 @@ double squared_deviations(std::span<const double> numbers) {
   return squares.value() - rest.value() * rest.value() / static_cast<double>(numbers.size());
 }
 
-Pairs pairs_of(Arguments& arguments, const Value& xs, const Value& ys) {
+Pairs pairs_of(Arguments& arguments, const Value& first, const Value& second, PairOrder order) {
   Pairs pairs;
-  for (const Value* side : {&xs, &ys}) {
-    if (!side->is_array()) arguments.check(*side);
+  const auto left = cells_of(first), right = cells_of(second);
+  if (!first.is_array()) arguments.check(first);
+  if (!second.is_array()) arguments.check(second);
+  if (left.size() != right.size()) arguments.fail(ErrorCode::not_available);
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    arguments.check(left[i]);
+    arguments.check(right[i]);
+    if (!left[i].is_number() || !right[i].is_number()) continue;
+    pairs.xs.push_back(left[i].number());
+    pairs.ys.push_back(right[i].number());
   }
-  const auto x_cells = cells_of(xs), y_cells = cells_of(ys);
-  if (x_cells.size() != y_cells.size()) {
-    arguments.fail(ErrorCode::not_available);
-    return pairs;
-  }
-  for (const Value& cell : x_cells) arguments.check(cell);
-  for (const Value& cell : y_cells) arguments.check(cell);
-  for (std::size_t i = 0; i < x_cells.size(); ++i) {
-    if (!x_cells[i].is_number() || !y_cells[i].is_number()) continue;
-    pairs.xs.push_back(x_cells[i].number());
-    pairs.ys.push_back(y_cells[i].number());
-  }
+  if (order == PairOrder::ys_first) std::swap(pairs.xs, pairs.ys);
   return pairs;
 }
 

@@ -19,7 +19,8 @@ struct Pairs {
   std::vector<double> xs, ys;
   std::size_t size() const { return xs.size(); }
 };
-Pairs pairs_of(Arguments& arguments, const Value& xs, const Value& ys);
+enum class PairOrder { xs_first, ys_first };  // in the call
+Pairs pairs_of(Arguments& arguments, const Value& first, const Value& second, PairOrder order = PairOrder::xs_first);
 
 struct Moments {
   double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;  // sums of products of distances from the means

@@ -25,7 +25,7 @@ Value count(Arguments& a) {
   double result = 0;
   for (const Value& value : a.from(0)) {
     if (!value.is_array()) {
-      result += !value.is_error() && to_number(value) ? 1 : 0;
+      result += !value.is_error() && !value.is_omitted() && to_number(value) ? 1 : 0;
       continue;
     }
     result += static_cast<double>(
@@ -127,16 +127,16 @@ Value percentile_of(const std::vector<double>& numbers, double part, bool exclus
 }
 template <bool exclusive>
 Value percentile(Arguments& a) {
-  const auto numbers = sorted(numbers_in(a, a[0]));
   const double part = a.number(1);
+  const auto numbers = sorted(numbers_in(a, a[0]));
   if (a.error()) return *a.error();
   if (part < 0 || part > 1 || (exclusive && (part == 0 || part == 1))) return ErrorCode::number;
   return percentile_of(numbers, part, exclusive);
 }
 template <bool exclusive>
 Value quartile(Arguments& a) {
-  const auto numbers = sorted(numbers_in(a, a[0]));
   const double quarter = a.whole(1);
+  const auto numbers = sorted(numbers_in(a, a[0]));
   if (a.error()) return *a.error();
   if (a.number(1) < 0 || quarter > 4 || (exclusive && (quarter == 0 || quarter == 4))) return ErrorCode::number;
   return percentile_of(numbers, quarter / 4, exclusive);
@@ -154,8 +154,7 @@ Value percentrank(Arguments& a) {
   double below_count = static_cast<double>(above - numbers.begin());
   if (*above != x) {
     const double lower = *(above - 1);
-    const double first_of_lower = static_cast<double>(std::ranges::lower_bound(numbers, lower) - numbers.begin());
-    below_count = first_of_lower + (x - lower) / (*above - lower) * (below_count - first_of_lower);
+    below_count += (x - lower) / (*above - lower) - 1;
   }
   if (numbers.size() == 1 && !exclusive) return 1.0;
   const double rank = exclusive ? (below_count + 1) / (count_of(numbers) + 1) : below_count / (count_of(numbers) - 1);

@@ -43,6 +43,7 @@ Value numbervalue(Arguments& a) {
   if (text.size() > 2 && text.front() == u'(' && text.back() == u')') {
     negative = true;
     text = text.substr(1, text.size() - 2);
+    if (text.starts_with(u'-') || text.starts_with(u'+')) return ErrorCode::value;
     strip();
   }
   const std::size_t at = text.find(point);

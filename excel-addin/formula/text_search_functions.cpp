@@ -103,7 +103,7 @@ std::vector<std::u16string> delimiters_of(Arguments& a, std::size_t i, bool with
 // TEXTBEFORE and TEXTAFTER: (text, delimiter, instance, match_mode, match_end, if_not_found).
 Value text_beside(Arguments& a, bool before) {
   const std::string text = a.text(0);
-  const double instance = a.whole_or(2, 1), mode = a.whole_or(3, 0), at_end = a.whole_or(4, 0);
+  const double instance = std::floor(a.number_or(2, 1)), mode = a.whole_or(3, 0), at_end = a.whole_or(4, 0);
   if ((mode != 0 && mode != 1) || (at_end != 0 && at_end != 1) || instance == 0) return a.fail(ErrorCode::value);
   const bool without_case = mode == 1;
   const auto delimiters = delimiters_of(a, 1, without_case);

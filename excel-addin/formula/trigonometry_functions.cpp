@@ -34,7 +34,6 @@ Value reciprocal_of_angle(Arguments& a) {
 template <double (*f)(double)>
 Value reciprocal(Arguments& a) {
   const double number = a.number(0);
-  if (!(std::abs(number) < kLargestAngle)) return ErrorCode::number;
   const double value = f(number);
   return value == 0 ? Value(ErrorCode::division) : Value(1 / value);
 }
@@ -56,7 +55,7 @@ Value acoth(Arguments& a) {
 Value coth(Arguments& a) {
   const double x = a.number(0);
   if (x == 0) return ErrorCode::division;
-  return std::abs(x) < kLargestAngle ? finite(hyperbolic_cotangent(x)) : Value(ErrorCode::number);
+  return finite(hyperbolic_cotangent(x));
 }
 
 Value atan2(Arguments& a) {

@@ -9,7 +9,7 @@
 #include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -37,15 +37,17 @@ Value value_of(const Json& cell) {
   return cell[1].get<std::string>();
 }
 
-Value read(const std::map<std::pair<std::uint32_t, std::uint32_t>, Value>& cells, Area area) {
+using Cells = std::map<std::pair<std::uint32_t, std::uint32_t>, Value>;
+
+// Whole columns and rows are cut to the cells in use.
+Value read(const Cells& cells, Area area) {
   std::uint32_t last_row = area.first_row, last_column = area.first_column;
   for (const auto& [place, value] : cells) {
     last_row = std::max(last_row, place.first);
     last_column = std::max(last_column, place.second);
   }
-  const bool whole_column = area.last_row == kMostRows - 1, whole_row = area.last_column == kMostColumns - 1;
-  if (whole_column) area.last_row = std::max(area.first_row, last_row);
-  if (whole_row) area.last_column = std::max(area.first_column, last_column);
+  if (area.last_row == kMostRows - 1) area.last_row = last_row;
+  if (area.last_column == kMostColumns - 1) area.last_column = last_column;
   Array array(area.rows(), area.columns());
   for (std::uint32_t row = 0; row < area.rows(); ++row) {
     for (std::uint32_t column = 0; column < area.columns(); ++column) {
@@ -90,20 +92,28 @@ bool agrees(const Value& any, const Json& expected) {
   return std::abs(got - wanted) <= tolerance * std::max(std::abs(wanted), 1e-3);
 }
 
+// Cells of other sheets are written X1_A1 in the data: X1!A1.
+std::string with_sheets(const std::string& formula) {
+  static const std::regex range("(X[0-9]+)_([A-Z]+[0-9]+):X[0-9]+_([A-Z]+[0-9]+)"), cell("(X[0-9]+)_([A-Z]+[0-9]+)");
+  return std::regex_replace(std::regex_replace(formula, range, "$1!$2:$3"), cell, "$1!$2");
+}
+
 Value evaluated(const Json& test) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Value> cells;
+  std::map<std::string, Cells> sheets;
   if (test.contains("cells")) {
     for (const auto& [address, cell] : test["cells"].items()) {
-      const auto part = parse_address_part(address);
+      const std::size_t underscore = address.find('_');
+      const bool elsewhere = underscore != std::string::npos;
+      const auto part = parse_address_part(elsewhere ? address.substr(underscore + 1) : address);
       REQUIRE(part);
-      cells[{*part->row, *part->column}] = value_of(cell);
+      sheets[elsewhere ? address.substr(0, underscore) : ""][{*part->row, *part->column}] = value_of(cell);
     }
   }
   Context context;
-  context.read_cells = [&](const Area& area) { return read(cells, area); };
+  context.read_cells = [&](const Area& area) { return read(sheets[area.sheet], area); };
   context.random.seed(1);
   try {
-    return evaluate(parse(test["formula"].get<std::string>()), context);
+    return evaluate(parse(with_sheets(test["formula"].get<std::string>())), context);
   } catch (const SyntaxError& error) {
     return Value("syntax error: " + std::string(error.what()));
   }
@@ -149,6 +159,7 @@ TEST_CASE("functions give what Excel gives") {
     for (std::string line; std::getline(file, line);) {
       const Json test = Json::parse(line);
       const std::string formula = test["formula"];
+      INFO(formula);
       const Value value = evaluated(test);
       const bool right = agrees(value, test);
       const auto count = [&](Count& each) {
