@@ -230,7 +230,7 @@ class FormatReader {
     }
   }
 
-  // Commas between digits group; those right behind the last digit of the whole part divide by thousands; those behind
+  // Commas between digits group; those right behind the last digit of the whole part, or of all, divide by thousands; those behind
   // a literal are literals.
   static void find_commas(FormatSection& section) {
     auto& tokens = section.tokens;
@@ -244,6 +244,10 @@ class FormatReader {
     for (std::size_t i = 0; i < end; ++i) {
       if (is_digit(i)) last_digit = i;
     }
+    std::size_t last_of_all = tokens.size();
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (is_digit(i)) last_of_all = i;
+    }
     std::vector<FormatToken> kept;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!is_comma(i)) {
@@ -254,7 +258,7 @@ class FormatReader {
       while (before > 0 && is_comma(before)) --before;
       if (!is_digit(before)) {
         kept.push_back(tokens[i]);
-      } else if (before == last_digit && i < end) {
+      } else if ((before == last_digit && i < end) || before == last_of_all) {
         ++section.scale;
       } else if (i < end) {
         section.groups = true;

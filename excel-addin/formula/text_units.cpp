@@ -27,6 +27,7 @@ std::string mapped(std::string_view text, Change change) {
 }
 
 std::uint32_t to_upper(std::uint32_t c) {
+  if (c == 0xDF) return c;  // Excel leaves the sharp s alone
   return static_cast<std::uint32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
 }
 
