@@ -29,7 +29,20 @@ ReasoningSplitter::ReasoningSplitter(Family family, bool starts_in_reasoning)
 
 ReasoningSplitter::ReasoningSplitter(Family family, const Prompt& prompt)
     : ReasoningSplitter(family, prompt.starts_in_reasoning) {
-  if (!prompt.continues_message) return;
+  if (prompt.continues_message) continue_message();
+}
+
+ReasoningSplitter::ReasoningSplitter(bool thinks, const Prompt& prompt)
+    : state_(prompt.starts_in_reasoning ? State::reasoning
+             : thinks                   ? State::start
+                                        : State::content),
+      trim_reasoning_(thinks || prompt.starts_in_reasoning),
+      leading_newlines_(
+          own_newlines(thinks || prompt.starts_in_reasoning ? AnswerNewlines::all_around : AnswerNewlines::kept)) {
+  if (prompt.continues_message) continue_message();
+}
+
+void ReasoningSplitter::continue_message() {
   state_ = State::content;
   leading_newlines_ = 0;
 }

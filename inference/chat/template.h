@@ -84,6 +84,7 @@ struct Prompt {
   std::vector<tokenizer::TextPart> parts;
   bool starts_in_reasoning = false;  // the prompt ends inside an open <think>: the answer begins with reasoning
   bool continues_message = false;    // the answer goes on in the middle of a message
+  std::string template_failure;      // why the template in the model's file was not used; empty when it was, or is none
 
   std::string text() const;  // all parts joined
 };
@@ -106,6 +107,9 @@ class ReasoningSplitter {
  public:
   ReasoningSplitter(Family family, bool starts_in_reasoning);
   ReasoningSplitter(Family family, const Prompt& prompt);
+  // For a model of no known family: newlines at both ends of the reasoning and at the beginning of the content are the
+  // template's, where it thinks.
+  ReasoningSplitter(bool thinks, const Prompt& prompt);
   struct Delta {
     std::string reasoning;
     std::string content;
@@ -116,6 +120,7 @@ class ReasoningSplitter {
  private:
   enum class State { start, reasoning, content };
 
+  void continue_message();
   void feed(char byte, Delta& out);
   void add_reasoning(char byte, Delta& out);
   void add_content(char byte, Delta& out);

@@ -6,6 +6,8 @@
 
 namespace glmhost::jinja {
 
+__extension__ using Int = __int128;  // Python's integers have no bounds; these fail where they would be left
+
 // Far above what real templates need, and low enough to end a hostile one within about a second. What may be made
 // grows with the input: a template copies a message several times on its way into the prompt.
 struct Limits {
@@ -34,6 +36,11 @@ class Budget {
   void make(std::uint64_t bytes) {
     made_ += bytes;
     if (made_ > limits_.made_bytes) too_much_made();
+  }
+  // A number of equal things, before the first of them is made.
+  void make(Int count, std::uint64_t bytes) {
+    constexpr Int kMany = Int{1} << 40;  // too many, whatever they are
+    if (count > 0) make(static_cast<std::uint64_t>(count < kMany ? count : kMany) * bytes);
   }
   // Reading a text costs little, but not nothing.
   void read(std::size_t bytes) { step(1 + bytes / 64); }

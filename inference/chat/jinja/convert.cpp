@@ -1,4 +1,6 @@
 // Between JSON, values and text.
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,11 +15,30 @@ std::string float_text(double number) {
   return repr(number);
 }
 
-std::string escape(char32_t c, bool wide) {
+// \u with four digits, or \x with two, or \U with eight.
+std::string escape(char32_t c, char letter = 'u') {
   constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = wide ? "\\u" : "\\x";
-  for (int shift = wide ? 12 : 4; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
+  std::string out = {'\\', letter};
+  for (int shift = letter == 'x' ? 4 : letter == 'u' ? 12 : 28; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
   return out;
+}
+
+// str.isprintable(), of one character.
+bool is_printable(char32_t c) {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return false;
+    case UTF8PROC_CATEGORY_ZS:
+      return c == U' ';
+    default:
+      return true;
+  }
 }
 
 void append_quoted(Text& out, const Text& text) {
@@ -33,8 +54,8 @@ void append_quoted(Text& out, const Text& text) {
       out.append(byte == '\n' ? "\\n" : byte == '\r' ? "\\r" : "\\t", origin);
     } else if (byte == '\\' || byte == quote) {
       out.append("\\", origin).append(text, i, i + 1);
-    } else if (length == 1 && (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f)) {
-      out.append(escape(static_cast<unsigned char>(byte), false), origin);
+    } else if (const char32_t c = character(bytes, i); !is_printable(c)) {
+      out.append(escape(c, c < 0x100 ? 'x' : c < 0x10000 ? 'u' : 'U'), origin);
     } else {
       out.append(text, i, i + length);
     }
@@ -144,9 +165,9 @@ class JsonWriter {
       if (c < 0x7f) {
         out_ += static_cast<char>(c);
       } else if (c < 0x10000) {
-        out_ += escape(c, true);
+        out_ += escape(c);
       } else {
-        out_ += escape(0xD800 + ((c - 0x10000) >> 10), true) + escape(0xDC00 + ((c - 0x10000) & 0x3FF), true);
+        out_ += escape(0xD800 + ((c - 0x10000) >> 10)) + escape(0xDC00 + ((c - 0x10000) & 0x3FF));
       }
     }
   }

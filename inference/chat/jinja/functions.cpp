@@ -101,7 +101,11 @@ Value strftime_now(Runtime& runtime, const Arguments& arguments) {
     if (format.bytes()[i] != '%' || i + 1 == format.size()) {
       out.append(format, i, i + 1);
     } else {
-      out.append(dated(format.bytes()[++i], *runtime.now), Origin::own);
+      const bool plain = format.bytes()[i + 1] == '-' && i + 2 < format.size();  // without zeros or blanks in front
+      if (plain) ++i;
+      std::string shown = dated(format.bytes()[++i], *runtime.now);
+      if (plain) shown.erase(0, std::min(shown.find_first_not_of("0 "), shown.size() - 1));
+      out.append(shown, Origin::own);
     }
     runtime.budget.step();
   }

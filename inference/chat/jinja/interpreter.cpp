@@ -109,14 +109,12 @@ Interpreter::Flow Interpreter::loop(const Statement& statement, const ScopePtr& 
     return statement.branches.size() > 1 ? execute(statement.branches[1].block, inner(scope), out) : Flow::on;
   }
   const ListPtr all = runtime_.list(std::move(items)).list_ptr();
-  const int depth = loops_++;
   for (std::size_t i = 0; i < all->items.size(); ++i) {
     const ScopePtr round = inner(scope);
-    round->values.emplace("loop", Value(std::make_shared<const Loop>(Loop{all, i, depth})));
+    round->values.emplace("loop", Value(std::make_shared<const Loop>(Loop{all, i})));
     assign(statement.target, all->items[i], round);
     if (execute(statement.branches[0].block, round, out) == Flow::breaks) break;
   }
-  --loops_;
   return Flow::on;
 }
 
@@ -193,10 +191,8 @@ Value Interpreter::call_macro(const Macro& macro, const ScopePtr& scope, const A
     own->values.emplace(name, standard != nullptr ? evaluate(*standard, own)
                                                   : Value::undefined("parameter '" + name + "' was not provided"));
   }
-  const int loops = std::exchange(loops_, 0);
   Text out;
   execute(*macro.body, own, out);
-  loops_ = loops;
   return runtime_.text(std::move(out));
 }
 

@@ -62,7 +62,6 @@ class Interpreter {
   ScopePtr variables_;
   std::vector<ScopePtr> kept_;  // scopes that macros hold, which may hold the macros: emptied at the end
   int line_ = 1;
-  int loops_ = 0;
 };
 
 }  // namespace glmhost::jinja

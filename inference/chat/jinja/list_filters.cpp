@@ -198,9 +198,9 @@ Value batch(Runtime& runtime, const Value& input, const Arguments& arguments) {
     if (static_cast<Int>(line.size()) == size) lines.push_back(runtime.list(std::exchange(line, {})));
   }
   if (!line.empty()) {
-    while (given.given(1) != nullptr && static_cast<Int>(line.size()) < size) {
-      runtime.budget.make(sizeof(Value));
-      line.push_back(*given[1]);
+    if (given.given(1) != nullptr) {
+      runtime.budget.make(size, sizeof(Value));
+      line.resize(static_cast<std::size_t>(size), *given[1]);
     }
     lines.push_back(runtime.list(std::move(line)));
   }
@@ -246,8 +246,7 @@ Value map(Runtime& runtime, const Value& input, const Arguments& arguments) {
   if (arguments.positional.empty()) {
     const Parameters given("map", arguments, {"attribute", "default"}, 1);
     for (const Value& each : iterate(runtime, input)) {
-      const Value value = attribute_path(runtime, each, *given[0]);
-      out.push_back(value.is_undefined() && given[1] ? *given[1] : value);
+      out.push_back(attribute_path(runtime, each, *given[0], given.given(1)));
     }
     return runtime.list(std::move(out));
   }

@@ -45,8 +45,8 @@ Value loop_attribute(const Loop& loop, std::string_view name) {
   if (name == "first") return Value(loop.index == 0);
   if (name == "last") return Value(loop.index + 1 == items.size());
   if (name == "length") return number(items.size());
-  if (name == "depth") return number(static_cast<std::size_t>(loop.depth) + 1);
-  if (name == "depth0") return number(static_cast<std::size_t>(loop.depth));
+  if (name == "depth") return number(1);  // of recursion, which there is none of
+  if (name == "depth0") return number(0);
   if (name == "previtem") {
     return loop.index > 0 ? items[loop.index - 1] : Value::undefined("there is no previous item");
   }
@@ -181,8 +181,12 @@ Value slice(Runtime& runtime, const Value& value, const Value& begin, const Valu
   return runtime.list(std::move(items), value.is_tuple());
 }
 
-Value attribute_path(Runtime& runtime, const Value& value, const Value& path) {
-  if (!path.is_text()) return item(runtime, value, path);
+Value attribute_path(Runtime& runtime, const Value& value, const Value& path, const Value* standard) {
+  const auto found = [&](const Value& of, const Value& key) {
+    Value member = item(runtime, of, key);
+    return standard != nullptr && member.is_undefined() ? *standard : member;
+  };
+  if (!path.is_text()) return found(value, path);
   Value at = value;
   std::string_view rest = path.bytes();
   while (true) {
@@ -190,7 +194,7 @@ Value attribute_path(Runtime& runtime, const Value& value, const Value& path) {
     const std::string_view name = rest.substr(0, dot);
     const bool is_number = !name.empty() && name.size() < 10 &&
                            std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    at = item(runtime, at, is_number ? Value(Int{std::stoi(std::string(name))}) : runtime.own(name));
+    at = found(at, is_number ? Value(Int{std::stoi(std::string(name))}) : runtime.own(name));
     if (dot == std::string_view::npos) return at;
     rest.remove_prefix(dot + 1);
   }

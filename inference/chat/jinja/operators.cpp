@@ -131,10 +131,8 @@ Value multiply(Runtime& runtime, const Value& a, const Value& b) {
   if (sequence.is_text()) return runtime.text(repeat(runtime, sequence.text(), times.whole()));
   std::vector<Value> items;
   const std::vector<Value>& once = sequence.items();
-  for (Int i = 0; i < times.whole() && !once.empty(); ++i) {
-    runtime.budget.make(once.size() * sizeof(Value));
-    items.insert(items.end(), once.begin(), once.end());
-  }
+  runtime.budget.make(times.whole(), once.size() * sizeof(Value));
+  for (Int i = 0; i < times.whole() && !once.empty(); ++i) items.insert(items.end(), once.begin(), once.end());
   return runtime.list(std::move(items), sequence.is_tuple());
 }
 
@@ -197,11 +195,8 @@ Value negate(Runtime& runtime, const Value& value) {
 
 Text repeat(Runtime& runtime, const Text& text, Int count) {
   Text out;
-  for (Int i = 0; i < count && !text.empty(); ++i) {
-    runtime.budget.make(text.size());
-    runtime.budget.step();
-    out.append(text);
-  }
+  runtime.budget.make(count, text.size());
+  for (Int i = 0; i < count && !text.empty(); ++i) out.append(text);
   return out;
 }
 

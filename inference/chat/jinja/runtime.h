@@ -127,8 +127,8 @@ Text replace_text(Runtime& runtime, const Text& text, const Text& old, const Tex
 Value attribute(Runtime& runtime, const Value& value, std::string_view name);
 Value item(Runtime& runtime, const Value& value, const Value& key);
 Value slice(Runtime& runtime, const Value& value, const Value& begin, const Value& end, const Value& step);
-// "a.b.0", as filters take it.
-Value attribute_path(Runtime& runtime, const Value& value, const Value& path);
+// "a.b.0", as filters take it; `standard`, where there is one, stands for each member that is not there.
+Value attribute_path(Runtime& runtime, const Value& value, const Value& path, const Value* standard = nullptr);
 
 Value text_method(Runtime& runtime, const Value& value, std::string_view name);  // undefined when there is none
 Value dict_method(Runtime& runtime, const Value& value, std::string_view name);

@@ -6,6 +6,10 @@
 namespace glmhost::jinja {
 namespace {
 
+std::string sentence_end(const std::string& message) {
+  return message.ends_with('.') ? message : message + ".";
+}
+
 [[noreturn]] void report(const Fault& fault, int line) {
   const std::string where = "line " + std::to_string(line);
   switch (fault.failure) {
@@ -13,9 +17,10 @@ namespace {
       throw TemplateError(Failure::raised, line, 0, fault.message);
     case Failure::limit:
       throw TemplateError(Failure::limit, line, 0,
-                          "The chat template was stopped in " + where + ": " + fault.message + ".");
+                          "The chat template was stopped in " + where + ": " + sentence_end(fault.message));
     default:
-      throw TemplateError(fault.failure, line, 0, "The chat template fails in " + where + ": " + fault.message + ".");
+      throw TemplateError(fault.failure, line, 0,
+                          "The chat template fails in " + where + ": " + sentence_end(fault.message));
   }
 }
 

@@ -239,6 +239,7 @@ Value round_filter(Runtime&, const Value& input, const Arguments& arguments) {
   if (input.is_undefined()) fail(input.reason());
   if (!input.is_number()) fail("round needs a number, not " + std::string(input.type_name()));
   const std::string method = given[1] ? given.text(1).bytes() : "common";
+  if (input.is_whole() && method == "common" && given.whole(0, 0) >= 0) return Value(input.whole());
   const double scale = std::pow(10.0, static_cast<double>(given.whole(0, 0)));
   const double moved = input.number() * scale;
   if (method == "ceil") return Value(std::ceil(moved) / scale);

@@ -69,7 +69,8 @@ std::vector<Value> split_at_blanks(Runtime& runtime, const Text& text, Int most,
   while (begin < end) {
     rest = std::string_view(text.bytes()).substr(begin, end - begin);
     if (most >= 0 && static_cast<Int>(out.size()) >= most) {
-      take(begin, end);
+      // Only white space beside the cuts goes.
+      from_right ? take(0, end) : take(begin, text.size());
       break;
     }
     if (from_right) {

@@ -25,8 +25,6 @@ struct Namespace;
 struct Function;
 struct Loop;
 
-__extension__ using Int = __int128;  // Python's have no bounds; these fail where they would be left
-
 // `reason` is what a use of it fails with: "'x' is undefined".
 struct Undefined {
   std::shared_ptr<const std::string> reason;
@@ -133,7 +131,6 @@ struct Namespace {
 struct Loop {
   ListPtr items;
   std::size_t index = 0;
-  int depth = 0;
 };
 
 bool equal(const Value& a, const Value& b, Budget& budget);
