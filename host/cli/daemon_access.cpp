@@ -10,7 +10,7 @@
 #include "host/platform/file_lock.h"
 #include "host/platform/paths.h"
 #include "host/platform/process.h"
-#include "host/protocol/server_socket.h"
+#include "host/protocol/client.h"
 
 namespace glmhost::cli {
 namespace {

@@ -146,8 +146,21 @@ StoredModel ModelStore::resolve_path(std::string_view text) const {
   return model;
 }
 
+StoredModel ModelStore::resolve_unnamed() const {
+  const auto models = list();
+  const auto usual = std::ranges::find(models, kDefaultModel, &StoredModel::name);
+  if (usual != models.end()) return *usual;
+  if (models.size() == 1) return models.front();
+  if (models.empty()) return resolve(kDefaultModel);  // whose sentence says how to get it
+  std::string names;
+  for (const StoredModel& model : models) names += (names.empty() ? "`" : ", `") + model.name + "`";
+  throw NoSuchModel("There are several models, so say which one with -m or as default_model in config.toml: " + names +
+                    ".");
+}
+
 StoredModel ModelStore::resolve(std::string_view name_or_path) const {
-  const std::string text(name_or_path.empty() ? kDefaultModel : name_or_path);
+  if (name_or_path.empty()) return resolve_unnamed();
+  const std::string text(name_or_path);
   if (text.find('\0') != std::string::npos) throw NoSuchModel("A model's name cannot hold a zero byte.");
   if (looks_like_path(text)) return resolve_path(text);
 

@@ -40,12 +40,14 @@ class ModelStore {
   const std::filesystem::path& folder() const { return folder_; }
   std::vector<StoredModel> list() const;  // sorted by name; unfinished downloads are left out
 
-  // What a person may write after -m: a name in the store, or a path to a .gguf file; empty for the default model. A
-  // name without quantisation stands for the only one stored, or for the catalogue's first choice among several.
+  // What a person may write after -m: a name in the store, or a path to a .gguf file. A name without quantisation
+  // stands for the only one stored, or for the catalogue's first choice among several. Empty: kDefaultModel where it is
+  // stored, else the only model there is.
   // Throws NoSuchModel with a sentence naming near names and how to pull.
   StoredModel resolve(std::string_view name_or_path) const;
 
  private:
+  StoredModel resolve_unnamed() const;
   StoredModel resolve_path(std::string_view text) const;
 
   std::filesystem::path folder_;

@@ -36,6 +36,9 @@ std::optional<Endpoint> read_endpoint(const std::filesystem::path& runtime_folde
 void write_endpoint(const std::filesystem::path& runtime_folder, const Endpoint& endpoint);  // atomic, mode 0600
 void remove_endpoint(const std::filesystem::path& runtime_folder);
 
+// <runtime folder>/daemon.lock: held by the daemon as long as it lives.
+std::filesystem::path lock_file(const std::filesystem::path& runtime_folder);
+
 struct ClientOptions {
   std::string program = "client";        // shown in the daemon's log
   std::filesystem::path runtime_folder;  // empty: platform::runtime_folder()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "host/platform/file_lock.h"
 #include "host/platform/paths.h"
 #include "host/protocol/decode.h"
 #include "host/protocol/timing.h"
@@ -11,6 +12,7 @@ namespace glmhost::protocol {
 namespace {
 
 constexpr int kMostMessagesAtOnce = 256;  // then commands and deadlines get their turn
+constexpr auto kRetry = std::chrono::milliseconds(20);
 
 ErrorMessage not_running() {
   return {ErrorCode::backend_failed,
@@ -26,8 +28,10 @@ ErrorMessage client_ended() {
           "The request was cancelled, because the program that made it closed its connection to the GLM daemon."};
 }
 
-bool same_daemon(const Endpoint& a, const Endpoint& b) {
-  return a.pid == b.pid && a.address == b.address && a.server_key == b.server_key;
+ErrorMessage no_answer(const Endpoint& endpoint, std::chrono::milliseconds waited) {
+  return {ErrorCode::backend_failed,
+          process(endpoint) + " did not answer within " + duration_text(waited) +
+              ". If it hangs, end that process and start the daemon again with `glm serve`."};
 }
 
 }  // namespace
@@ -112,6 +116,7 @@ std::chrono::milliseconds ClientIo::time_to_wait() const {
   auto next = Clock::time_point::max();
   if (!deadlines_.empty()) next = deadlines_.begin()->first;
   if (connection_ && !greeted_) next = std::min(next, connect_deadline_);
+  if (retry_at_) next = std::min(next, *retry_at_);
   if (next == Clock::time_point::max()) return std::chrono::milliseconds(-1);
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
   return std::clamp(wait, std::chrono::milliseconds(0), std::chrono::milliseconds(60'000));
@@ -135,7 +140,7 @@ void ClientIo::take_commands() {
                                                           " are allowed. Send less at once."});
       continue;
     }
-    if (!connection_) connect();
+    if (!connection_ && !retry_at_) connect();
     if (greeted_) connection_->send(std::exchange(call->frames, {}));
   }
   for (const auto& call : cancelled) {
@@ -153,7 +158,13 @@ void ClientIo::adopt(const std::vector<std::shared_ptr<OpenCall>>& started) {
 }
 
 void ClientIo::connect() {
+  connect_deadline_ = Clock::now() + options_.connect_timeout;
+  try_to_connect();
+}
+
+void ClientIo::try_to_connect() {
   greeted_ = false;
+  retry_at_.reset();
   try {
     const auto folder = options_.runtime_folder.empty() ? platform::runtime_folder() : options_.runtime_folder;
     std::optional<Endpoint> endpoint = read_endpoint(folder);
@@ -162,7 +173,6 @@ void ClientIo::connect() {
       return fail_all({ErrorCode::backend_failed, version_mismatch("daemon", endpoint->protocol_version, "client")});
     }
     connection_.emplace(context_, std::move(*endpoint), options_.program, ++connections_made_);
-    connect_deadline_ = Clock::now() + options_.connect_timeout;
   } catch (const std::exception& error) {
     drop_connection({ErrorCode::backend_failed, error.what()});
   }
@@ -251,14 +261,23 @@ void ClientIo::connection_ended() {
                                         " went away before it had answered. Start it again with `glm serve` and "
                                         "repeat the request; its log may say why it ended."});
   }
-  // The daemon may have been restarted just after we had read where the earlier one listened.
   connection_.reset();
-  const auto connect_deadline = connect_deadline_;
-  if (calls_.empty()) return;
-  connect();
-  if (!connection_) return;
-  if (same_daemon(connection_->endpoint(), endpoint)) return drop_connection(not_running());
-  connect_deadline_ = connect_deadline;
+  if (!calls_.empty()) connection_refused(endpoint);
+}
+
+// A daemon that was killed leaves its host.json. One that lives may refuse for a moment, when very many clients connect
+// at once; and it may have been restarted just after we had read where the earlier one listened.
+void ClientIo::connection_refused(const Endpoint& endpoint) {
+  const auto folder = options_.runtime_folder.empty() ? platform::runtime_folder() : options_.runtime_folder;
+  std::optional<std::uint32_t> holder;
+  try {
+    holder = platform::FileLock::holder(lock_file(folder));
+  } catch (const std::exception& error) {
+    return drop_connection({ErrorCode::backend_failed, error.what()});
+  }
+  if (!holder) return drop_connection(not_running());
+  if (Clock::now() >= connect_deadline_) return drop_connection(no_answer(endpoint, options_.connect_timeout));
+  retry_at_ = Clock::now() + kRetry;
 }
 
 void ClientIo::expire() {
@@ -268,11 +287,9 @@ void ClientIo::expire() {
     if (greeted_) connection_->send(encode(Envelope<ClientMessage>{call->id, Cancel{}}));
     finish(call, ErrorMessage{ErrorCode::deadline, call->deadline_sentence});
   }
+  if (retry_at_ && *retry_at_ <= now) try_to_connect();
   if (connection_ && !greeted_ && connect_deadline_ <= now) {
-    drop_connection({ErrorCode::backend_failed, process(connection_->endpoint()) + " did not answer within " +
-                                                    duration_text(options_.connect_timeout) +
-                                                    ". If it hangs, end that process and start the daemon again with "
-                                                    "`glm serve`."});
+    drop_connection(no_answer(connection_->endpoint(), options_.connect_timeout));
   }
 }
 
@@ -299,6 +316,7 @@ void ClientIo::fail_all(const ErrorMessage& error) {
 
 void ClientIo::drop_connection(const ErrorMessage& error) {
   connection_.reset();
+  retry_at_.reset();
   greeted_ = false;
   fail_all(error);
 }

@@ -67,7 +67,9 @@ class ClientIo {
   void take(Envelope<DaemonMessage> envelope);
   void take_hello();
   void connect();
+  void try_to_connect();
   void connection_ended();
+  void connection_refused(const Endpoint& endpoint);
   void give_credit(OpenCall& call);
   void give_rest(OpenCall& call, const Result& result);
   std::chrono::milliseconds time_to_wait() const;
@@ -93,7 +95,8 @@ class ClientIo {
   std::set<std::pair<Clock::time_point, std::uint64_t>> deadlines_;
   std::optional<DaemonConnection> connection_;
   std::uint64_t connections_made_ = 0;
-  bool greeted_ = false;  // the daemon has answered our hello
+  bool greeted_ = false;                       // the daemon has answered our hello
+  std::optional<Clock::time_point> retry_at_;  // when to connect again; only while connection_ is empty
   Clock::time_point connect_deadline_;
 };
 

@@ -72,4 +72,8 @@ void remove_endpoint(const std::filesystem::path& runtime_folder) {
   std::filesystem::remove(endpoint_file(runtime_folder), already_gone);
 }
 
+std::filesystem::path lock_file(const std::filesystem::path& runtime_folder) {
+  return runtime_folder / "daemon.lock";
+}
+
 }  // namespace glmhost::protocol

@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostMessagesAtOnce = 256;
 constexpr int kMostWaitingForReader = 50'000;  // messages; credits keep honest clients far below
 constexpr int kMostWaitingForUs = 64;          // messages of one connection, each of up to kMaxBodyBytes
+constexpr int kMostConnecting = 4096;          // not yet accepted; the system allows no more
 constexpr int kTimeToLeave = 5000;             // ms for the last messages; over as soon as all have left
 constexpr std::size_t kMostFrames = 4;         // kept of one message; one more than any may have
 
@@ -108,6 +109,7 @@ void ServerSocket::State::configure() {
   router.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
   router.set(zmq::sockopt::sndhwm, kMostWaitingForReader);
   router.set(zmq::sockopt::rcvhwm, kMostWaitingForUs);
+  router.set(zmq::sockopt::backlog, kMostConnecting);
   router.set(zmq::sockopt::handshake_ivl, kHandshake);
   set_heartbeats(router);
   if (is_ipc(endpoint.address)) {
@@ -315,10 +317,6 @@ bool ServerSocket::send(PeerId peer, const Envelope<DaemonMessage>& envelope) {
   state_->peers.erase(route->second);
   state_->routes.erase(route);
   return false;
-}
-
-std::filesystem::path lock_file(const std::filesystem::path& runtime_folder) {
-  return runtime_folder / "daemon.lock";
 }
 
 }  // namespace glmhost::protocol

@@ -1,9 +1,9 @@
 // The daemon's end of the protocol: one ROUTER socket, the handshake, and who may speak to it.
 //
 // Where it listens
-//   ipc (Linux): <runtime folder>/daemon.sock in a 0700 folder; the kernel's word for the peer's user id is checked too.
-//   tcp (Windows): 127.0.0.1 with CURVE. host.json (0600) holds the server's public key and the one client key pair that
-//   is let in; all keys are new at every start. Nobody who cannot read that file gets past the handshake.
+//   ipc (Linux): <runtime folder>/daemon.sock in a 0700 folder; the kernel's word for the peer's user id is checked
+//   too. tcp (Windows): 127.0.0.1 with CURVE. host.json (0600) holds the server's public key and the one client key
+//   pair that is let in; all keys are new at every start. Nobody who cannot read that file gets past the handshake.
 // Other addresses than loopback are refused. The caller holds the daemon's lock: only under it may a stale socket file
 // be removed and a new one bound.
 //
@@ -82,8 +82,5 @@ class ServerSocket {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// <runtime folder>/daemon.lock.
-std::filesystem::path lock_file(const std::filesystem::path& runtime_folder);
 
 }  // namespace glmhost::protocol

@@ -53,10 +53,7 @@ struct Assign {
     }
     settings.*kind.field = static_cast<std::int32_t>(*value);
   }
-  void operator()(const Text& kind) const {
-    if (text.empty()) bad("a text that is not empty");
-    settings.*kind.field = text;
-  }
+  void operator()(const Text& kind) const { settings.*kind.field = text; }
   void operator()(const Folder& kind) const {
     if (text.empty() || text.find('\0') != std::string_view::npos) bad("the path of a folder");
     fs::path path = platform::path_from_utf8(text);
@@ -128,7 +125,9 @@ std::string_view kind_name(const Field& field) {
 const std::array<Row, 16>& rows() {
   static const std::array<Row, 16> table{{
       {"default_model", Text{&Settings::default_model},
-       "The model that answers a request which names none: a name from `glm models` or the path of a .gguf file."},
+       "The model that answers a request which names none: a name from `glm models` or the path of a .gguf file. "
+       "Default: "
+       "smollm2-135m, or the only model there is."},
       {"models_folder", Folder{&Settings::models_folder},
        "Where `glm pull` puts models and names are looked up. Default: `models` in the data folder."},
       {"threads", Number{&Settings::threads, 0, 1024}, "Threads that compute. 0: one for each core."},

@@ -24,7 +24,7 @@ enum class LogLevel { error, warning, info, debug };
 
 // Every default stands here once; keys() says what each one means.
 struct Settings {
-  std::string default_model = "smollm2-135m";
+  std::string default_model;            // empty: see model_store::ModelStore::resolve
   std::filesystem::path models_folder;  // absolute after load()
   std::int32_t threads = 0;             // 0: one for each core
   std::uint64_t memory_limit = 0;       // bytes; 0: what the machine has free

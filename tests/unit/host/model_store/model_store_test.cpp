@@ -56,6 +56,27 @@ TEST_CASE("what stands after -m is a name or a path") {
   CHECK(by_path.bytes == 3);
 }
 
+TEST_CASE("without a name: the usual model, else the only one, else a question") {
+  const TemporaryFolder folder;
+  const ModelStore store(folder / "store");
+  const auto sentence = [&] {
+    try {
+      return store.resolve("").name;
+    } catch (const NoSuchModel& error) {
+      return std::string(error.what());
+    }
+  };
+  CHECK(contains(sentence(), "glm pull smollm2-135m"));
+  folder.write("store/glm-4-9b-0414@q8_0.gguf", "12");
+  CHECK(sentence() == "glm-4-9b-0414:q8_0");
+  folder.write("store/another.gguf", "12");
+  CHECK(sentence() ==
+        "There are several models, so say which one with -m or as default_model in config.toml: `another`, "
+        "`glm-4-9b-0414:q8_0`.");
+  folder.write("store/smollm2-135m.gguf", "1234");
+  CHECK(sentence() == "smollm2-135m");
+}
+
 TEST_CASE("a file without the usual ending is taken by its path") {
   const TemporaryFolder folder;
   const fs::path file = folder.write("weights.bin", "123");

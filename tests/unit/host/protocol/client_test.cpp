@@ -6,6 +6,10 @@
 #include <mutex>
 #include <thread>
 
+#include "host/platform/file_lock.h"
+#include "host/platform/paths.h"
+#include "host/platform/process.h"
+#include "host/protocol/server_socket.h"
 #include "tests/unit/host/platform/temporary_folder.h"
 #include "tests/unit/host/protocol/echo_daemon.h"
 
@@ -97,6 +101,36 @@ TEST_CASE("a client waits for a daemon no longer than for its first start: the n
   CHECK(error_of(client.start(ask("x")).wait()).code == ErrorCode::backend_failed);
   EchoDaemon daemon(folder.path());
   CHECK(std::holds_alternative<Result>(client.start(ask("x")).wait()));
+}
+
+TEST_CASE("a daemon that lives but refuses connections for a while is tried again, though not for ever") {
+  TemporaryFolder folder;
+  platform::make_private_folder(folder.path());
+  const auto lock = platform::FileLock::try_acquire(lock_file(folder.path()));
+  REQUIRE(lock.has_value());
+  Endpoint endpoint;
+  endpoint.address = "ipc://" + (folder.path() / "daemon.sock").string();
+  endpoint.pid = platform::process_id();
+  endpoint.protocol_version = kProtocolVersion;
+  write_endpoint(folder.path(), endpoint);
+
+  ClientOptions impatient = options_for(folder);
+  impatient.connect_timeout = 300ms;
+  CHECK(has(error_of(Client(impatient).start(ask("x")).wait()).sentence, "did not answer within 300 ms"));
+
+  Client client(options_for(folder));
+  const Client::Call call = client.start(ask("kept"));
+  std::this_thread::sleep_for(200ms);
+  ServerSocket socket({folder.path(), "ipc", "test"}, *lock);
+  std::vector<std::string> asked;
+  for (int i = 0; asked.empty() && i < 200; ++i) {
+    for (const ServerEvent& event : socket.poll(100ms)) {
+      const auto* incoming = std::get_if<Incoming>(&event);
+      if (incoming == nullptr) continue;
+      if (const auto* request = std::get_if<Request>(&incoming->envelope.message)) asked.push_back(*request->prompt);
+    }
+  }
+  CHECK(asked == std::vector<std::string>{"kept"});
 }
 
 TEST_CASE("status and control") {
