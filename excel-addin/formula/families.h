@@ -27,6 +27,7 @@ std::span<const Function> criteria_functions();
 std::span<const Function> financial_functions();
 std::span<const Function> cash_flow_functions();
 std::span<const Function> engineering_functions();
+std::span<const Function> complex_functions();
 std::span<const Function> array_functions();
 
 }  // namespace glmhost::formula

@@ -45,6 +45,7 @@ constexpr struct {
     {Family::financial, financial_functions},
     {Family::financial, cash_flow_functions},
     {Family::engineering, engineering_functions},
+    {Family::engineering, complex_functions},
     {Family::array, array_functions},
 };
 
