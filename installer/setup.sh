@@ -21,7 +21,7 @@ build_packages=(
 )
 test_packages=(
   doctest-dev openssl
-  clang-14 libclang-rt-14-dev                        # fuzzing
+  clang-14 libclang-rt-14-dev                        # sanitizers and fuzzing
 )
 windows_packages=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev      # cross compiler

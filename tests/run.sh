@@ -131,10 +131,24 @@ if wants release || wants e2e; then
   fi
 fi
 
-if wants asan; then
-  stage "Address and undefined-behaviour sanitizers"
-  if check "sanitizer build" asan-build build asan; then
+if wants asan || wants fuzz; then
+  stage "Build with address and undefined-behaviour sanitizers"
+  check "sanitizer build" asan-build build asan
+  sanitizer_build=$?
+  if wants asan && [ $sanitizer_build -eq 0 ]; then
+    stage "Address and undefined-behaviour sanitizers"
     ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_counted asan asan
+  fi
+  if wants fuzz && [ $sanitizer_build -eq 0 ]; then
+    seconds=${FUZZ_SECONDS:-20}
+    stage "Fuzzing, $seconds s each"
+    for fuzzer in build/asan/bin/*_fuzz; do
+      name=$(basename "$fuzzer")
+      corpus=$root/build/asan/corpus/$name
+      mkdir -p "$corpus"
+      check "$name" "$name" "$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
+        -artifact_prefix="$logs/" "$corpus"
+    done
   fi
 fi
 
@@ -148,22 +162,6 @@ if wants tsan; then
     ! setarch -R true 2>/dev/null || launcher=(setarch -R)
     ctest_counted tsan tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\$"
     launcher=()
-  fi
-fi
-
-if wants fuzz; then
-  seconds=${FUZZ_SECONDS:-20}
-  stage "Fuzzing, $seconds s each"
-  if check "fuzzer build" fuzz-build build fuzz; then
-    for fuzzer in build/fuzz/bin/*_fuzz; do
-      name=$(basename "$fuzzer")
-      corpus=$root/build/fuzz/corpus/$name
-      mkdir -p "$corpus"
-      seeds=()
-      [ ! -d "tests/fuzz/corpus/$name" ] || seeds+=("tests/fuzz/corpus/$name")
-      check "$name" "$name" "$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
-        -artifact_prefix="$logs/" "$corpus" ${seeds[@]+"${seeds[@]}"}
-    done
   fi
 fi
 
