@@ -70,6 +70,10 @@ SchemaDocument::SchemaDocument(std::string_view text) {
     for (const std::string_view draft : {"draft-03", "draft-04", "draft-06", "draft-07"}) {
       legacy_ = legacy_ || dialect.find(draft) != std::string::npos;
     }
+    if (dialect.find("json-schema.org/") == std::string::npos) {
+      throw UnsupportedKeyword("$schema", "The schema's `$schema` names a dialect that is not known: `" +
+                                              dialect.substr(0, 100) + "`. Those of json-schema.org are.");
+    }
   }
   resources_[""] = &root_;
   index(root_, "", 0);

@@ -336,7 +336,10 @@ void SchemaKeywords::read_type(Shape& shape) const {
 
 Shapes SchemaKeywords::enumerated() const {
   const SchemaJson* list = find("enum", "a list of values", &SchemaJson::is_array);
-  if (list->empty()) refuse("`enum` is empty: no value is allowed");
+  if (list->empty()) {
+    throw Error(ErrorKind::bad_argument, "The schema contradicts itself: `enum` at " +
+                                             reader_.document_.path_of(json_) + " is empty, so no value is allowed.");
+  }
   std::vector<const SchemaJson*> values;
   for (const SchemaJson& value : *list) values.push_back(&value);
   return of_values(values);
@@ -375,7 +378,7 @@ void SchemaKeywords::read_texts(Shape& shape) {
     const std::string name = format->get<std::string>();
     const FormatSupport support = format_support(name);
     if (support == FormatSupport::unsupported) unsupported("format", " with the value `" + name + "`");
-    if (support == FormatSupport::supported) shape.texts.push_back(format_dfa(name));
+    if (support == FormatSupport::supported) shape.texts.push_back(reader_.format(name));
   }
 }
 
