@@ -22,13 +22,28 @@ constexpr CommandText kText = {
     .details =
         "One line is one message; a backslash at its end continues it on the next line. Ctrl-C cancels an answer, "
         "and ends the conversation between answers; so do Ctrl-D and /exit. /clear forgets what was said, /help "
-        "lists the commands. Lines that come through a pipe are answered one after the other.",
+        "lists the commands; a message that begins with a slash is written with two. Lines that come through a pipe "
+        "are answered one after the other.",
     .examples =
         "  glm chat\n"
         "  glm chat -m glm-4-9b-0414 --system \"Answer in one sentence.\"",
 };
 
-constexpr std::string_view kHelp = "/clear  forget what was said\n/exit   end (or Ctrl-D)\n/help   this list\n";
+constexpr std::string_view kHelp =
+    "/clear  forget what was said\n/exit   end (or /quit or Ctrl-D)\n/help   this list\n//...   say what begins with a "
+    "slash\n";
+
+// "/Exit " -> "exit"; nothing for a message to the model.
+std::optional<std::string> command_in(const std::string& message) {
+  const std::size_t begin = message.find_first_not_of(" \t");
+  if (begin == std::string::npos || message[begin] != '/' || message.substr(begin).starts_with("//")) {
+    return std::nullopt;
+  }
+  const std::size_t end = message.find_last_not_of(" \t\r\n");
+  std::string name = message.substr(begin + 1, end - begin);
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return name;
+}
 
 // The next message; nothing at the end of the input.
 std::optional<std::string> read_message(bool prompt) {
@@ -36,7 +51,7 @@ std::optional<std::string> read_message(bool prompt) {
   std::string line;
   while (true) {
     if (prompt) {
-      std::fputs(message.empty() ? "> " : ". ", stderr);
+      std::fputs(message.empty() ? "> " : "... ", stderr);
       std::fflush(stderr);
     }
     if (!std::getline(std::cin, line)) break;
@@ -102,16 +117,21 @@ ExitCode chat(VerbArguments arguments) {
     });
     const auto message = read_message(terminal);
     interrupt.on_signal({});
-    if (!message || *message == "/exit") break;
+    if (!message) break;
     if (message->find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    if (*message == "/clear") {
-      talk.clear();
-    } else if (*message == "/help") {
-      print_error("commands:\n" + std::string(kHelp));
+    if (const auto name = command_in(*message)) {
+      if (*name == "exit" || *name == "quit") break;
+      if (*name == "clear") {
+        talk.clear();
+      } else if (*name == "help") {
+        print_error("commands:\n" + std::string(kHelp));
+      } else {
+        print_error("there is no command /" + *name + "; /help lists them. To say this to the model, begin with //.");
+      }
     } else if (!protocol::is_utf8(*message)) {
       print_error("this line is not UTF-8 text and was left out.");
     } else {
-      talk.answer(*client, *message, interrupt);
+      talk.answer(*client, message->starts_with("//") ? message->substr(1) : *message, interrupt);
     }
   }
   if (terminal) std::fputs("\n", stderr);

@@ -4,12 +4,20 @@
 #include <thread>
 
 #include "host/cli/progress_bar.h"
+#include "host/platform/paths.h"
 #include "host/settings/settings.h"
 
 namespace glmhost::cli {
 
 model_store::ModelStore open_store() {
   return model_store::ModelStore(settings::load().models_folder);
+}
+
+std::string model_for_daemon(const std::string& name_or_path) {
+  if (!model_store::is_model_path(name_or_path)) return name_or_path;
+  std::error_code error;
+  const auto path = std::filesystem::absolute(platform::path_from_utf8(name_or_path), error);
+  return error ? name_or_path : platform::to_utf8(path.lexically_normal());
 }
 
 model_files::GgufFile open_model_file(const std::string& name_or_path) {

@@ -14,6 +14,10 @@ namespace glmhost::cli {
 model_store::ModelStore open_store();
 
 // A name or a path after -m; empty: the default model of the settings.
+// What the daemon, which runs in another folder, is to be told of a model that a person named: names as they are, paths
+// from the root.
+std::string model_for_daemon(const std::string& name_or_path);
+
 model_files::GgufFile open_model_file(const std::string& name_or_path);
 
 // With a progress bar; Ctrl-C ends it with Error(cancelled).

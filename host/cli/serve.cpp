@@ -21,7 +21,7 @@ constexpr CommandText kText = {
     .examples =
         "  glm serve\n"
         "  glm serve --threads 4 --keep-alive-s 10m\n"
-        "  glm serve --show-settings > ~/.config/glm-host/config.toml",
+        "  mkdir -p ~/.config/glm-host && glm serve --show-settings > ~/.config/glm-host/config.toml",
 };
 
 // A flag for every setting.

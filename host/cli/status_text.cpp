@@ -45,10 +45,14 @@ std::string rough_duration(double seconds) {
   return std::to_string(std::lround(seconds)) + " s";
 }
 
+bool in_memory(const protocol::ModelStatus& model) {
+  return model.state != "available" && model.state != "failed";
+}
+
 std::string loaded_models_text(const protocol::Status& status) {
-  Table table({"MODEL", "STATE", "MEMORY", "CONTEXT", "UNLOADED IN"});
+  Table table({"MODEL", "STATE", "MEMORY UP TO", "CONTEXT", "UNLOADED IN"});
   for (const protocol::ModelStatus& model : status.models) {
-    if (model.state == "available") continue;
+    if (!in_memory(model)) continue;
     table.add({model.name, state_of(model), model.memory_bytes > 0 ? byte_size(model.memory_bytes) : "",
                model.context_tokens > 0 ? std::to_string(model.context_tokens) : "",
                model.unload_in_s < 0 ? "" : rough_duration(static_cast<double>(model.unload_in_s))});

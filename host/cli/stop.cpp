@@ -3,6 +3,7 @@
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/daemon_access.h"
+#include "host/cli/model_access.h"
 #include "host/cli/verbs.h"
 #include "host/platform/process.h"
 
@@ -52,7 +53,7 @@ ExitCode stop(VerbArguments arguments) {
   command.flag("--force", forced, "Kill the daemon when it does not end within ten seconds");
   command.parse(arguments);
   if (!model.empty()) {
-    order(protocol::Control::Action::unload_model, model);
+    order(protocol::Control::Action::unload_model, model_for_daemon(model));
     return ExitCode::success;
   }
   const auto process = daemon_process();

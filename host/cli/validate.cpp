@@ -52,7 +52,7 @@ Json report_json(const generation::ValidationResult& result, double limit) {
           {"failure", failure ? Json(*failure) : Json(nullptr)}};
 }
 
-std::string report_text(const generation::ValidationResult& result) {
+std::string report_text(const generation::ValidationResult& result, double limit) {
   Table table({"", "COSINE", "WORST ROW", "LARGEST DIFFERENCE"});
   const auto add = [&](const std::string& name, const generation::Agreement& agreement) {
     table.add({name, decimal(agreement.cosine, "%.6f"), decimal(agreement.least_cosine, "%.6f"),
@@ -61,7 +61,10 @@ std::string report_text(const generation::ValidationResult& result) {
   for (std::size_t i = 0; i < result.layers.size(); ++i) add("layer " + std::to_string(i), result.layers[i]);
   add("logits", result.logits);
   return table.text() + "The likeliest token is the same in " + decimal(result.same_choice * 100, "%.1f") +
-         " % of the positions.\n";
+         " % of the positions.\n" +
+         (result.failure(limit)
+              ? ""
+              : "Passed: over all rows together no cosine similarity lies below " + decimal(limit, "%g") + ".\n");
 }
 
 ExitCode validate(VerbArguments arguments) {
@@ -94,7 +97,7 @@ ExitCode validate(VerbArguments arguments) {
     options.cancel = &interrupt.flag();
     result = generation::validate(*exact, *fast, pool, options);
   }
-  print(json ? report_json(result, limit).dump() + "\n" : report_text(result));
+  print(json ? report_json(result, limit).dump() + "\n" : report_text(result, limit));
   if (const auto failure = result.failure(limit)) {
     throw Failure(ExitCode::failure, "The fast path strays from exact arithmetic: " + *failure + " lies below " +
                                          decimal(limit, "%g") + ".");

@@ -329,6 +329,8 @@ PullResult pull(const ModelStore& store, const PullRequest& request, const PullM
                              ") already. Give the new one another name with --name, or replace the old one with "
                              "--replace.");
   }
+  // A local file is looked at where it is, so that what is wrong is said of the file that the person named.
+  if (request.check && !plan.files.empty()) request.check(plan.files.front());
   Incoming incoming(store, plan, monitor);
   incoming.fetch();
   incoming.check(request.check);
