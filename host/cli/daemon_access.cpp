@@ -7,6 +7,8 @@
 
 #include "host/cli/console.h"
 #include "host/cli/exit_code.h"
+#include "host/cli/model_access.h"
+#include "host/platform/environment.h"
 #include "host/platform/file_lock.h"
 #include "host/platform/paths.h"
 #include "host/platform/process.h"
@@ -38,8 +40,26 @@ std::string last_words(const std::filesystem::path& log, std::uint64_t from) {
 }
 
 bool daemon_is_ready() {
-  const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
-  return endpoint && platform::process_is_alive(endpoint->pid) && daemon_process();
+  if (!daemon_process()) return false;  // whatever a daemon that was killed has left behind
+  try {
+    const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
+    return endpoint && platform::process_is_alive(endpoint->pid);
+  } catch (const std::runtime_error& error) {
+    throw Failure(ExitCode::no_daemon, error.what());
+  }
+}
+
+// The daemon works in another folder than this program, so what is given from here is made absolute for it.
+void make_paths_absolute() {
+  for (const char* name : {"GLM_HOST_HOME", "GLM_HOST_MODELS_FOLDER"}) {
+    const auto value = platform::environment_variable(name);
+    if (!value || value->starts_with("~")) continue;
+    platform::set_environment_variable(
+        name, platform::to_utf8(std::filesystem::absolute(platform::path_from_utf8(*value)).lexically_normal()));
+  }
+  if (const auto model = platform::environment_variable("GLM_HOST_DEFAULT_MODEL")) {
+    platform::set_environment_variable("GLM_HOST_DEFAULT_MODEL", model_for_daemon(*model));
+  }
 }
 
 // The daemon that this program starts when it has to.
@@ -50,6 +70,7 @@ class Starter {
   void start() {
     print_error("no daemon is running, so one is started; `glm stop` ends it.");
     platform::make_private_folder(platform::state_folder());
+    make_paths_absolute();
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(log_, error);
     log_begin_ = error ? 0 : size;

@@ -84,6 +84,10 @@ ExitCode logits(VerbArguments arguments) {
   Interrupt interrupt;
   kernels::ThreadPool pool(thread_count(threads));
   const auto file = open_model_file(model_name);
+  std::error_code absent;
+  if (std::filesystem::equivalent(file.path(), platform::path_from_utf8(out_name), absent)) {
+    throw Failure(ExitCode::usage, "--out names the model's own file, which would be lost. Take another name.");
+  }
   const auto model = load_model(file, exact, pool, interrupt);
   check_tokens(tokens, model->hyperparameters());
 

@@ -34,7 +34,7 @@ ExitCode serve(VerbArguments arguments) {
   Command command(kText);
   std::deque<SettingFlag> flags;  // their addresses stay
   for (const settings::Key& key : settings::keys()) {
-    SettingFlag& flag = flags.emplace_back(&key, "");
+    SettingFlag& flag = flags.emplace_back(SettingFlag{&key, ""});
     command.text(key.flag, flag.value, "VALUE", std::string(key.meaning) + " (" + key.default_value + ")");
   }
   bool show = false;

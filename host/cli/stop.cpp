@@ -3,6 +3,7 @@
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/daemon_access.h"
+#include "host/cli/exit_code.h"
 #include "host/cli/model_access.h"
 #include "host/cli/verbs.h"
 #include "host/platform/process.h"
@@ -52,6 +53,7 @@ ExitCode stop(VerbArguments arguments) {
   command.text("-m,--model", model, "MODEL", "Unload this model only");
   command.flag("--force", forced, "Kill the daemon when it does not end within ten seconds");
   command.parse(arguments);
+  if (command.given("--model") && model.empty()) throw Failure(ExitCode::usage, "The name after -m is empty.");
   if (!model.empty()) {
     order(protocol::Control::Action::unload_model, model_for_daemon(model));
     return ExitCode::success;

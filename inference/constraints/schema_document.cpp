@@ -107,7 +107,9 @@ void SchemaDocument::index(const SchemaJson& schema, const std::string& outer_ba
   }
   bases_[&schema] = base;
   for (const auto& [keyword, value] : schema.items()) {
-    const auto is_one_of = [&](const auto& keywords) { return std::ranges::find(keywords, keyword) != keywords.end(); };
+    const auto is_one_of = [&word = keyword](const auto& keywords) {
+      return std::ranges::find(keywords, word) != keywords.end();
+    };
     if (value.is_object() && is_one_of(kSchemas)) {
       index(value, base, depth + 1);
     } else if (value.is_array() && is_one_of(kLists)) {

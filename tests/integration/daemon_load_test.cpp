@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 
 #include "tests/integration/daemon_process.h"
 
@@ -23,7 +22,6 @@ constexpr std::size_t kRequests = 2000;
 Tally storm(const DaemonProcess& daemon, std::int32_t max_tokens) {
   std::vector<std::unique_ptr<protocol::Client>> clients;
   for (std::size_t i = 0; i < kClients; ++i) clients.push_back(daemon.client());
-  std::mutex mutex;
   std::map<std::string, std::string> contents;  // equal requests, equal answers
   std::vector<protocol::Client::Call> calls;
   std::vector<std::string> prompts;

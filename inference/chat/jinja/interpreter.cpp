@@ -180,7 +180,7 @@ Value Interpreter::call_macro(const Macro& macro, const ScopePtr& scope, const A
   }
   for (const auto& [name, value] : arguments.named) {
     const bool known = name == "caller" || std::any_of(macro.parameters.begin(), macro.parameters.end(),
-                                                       [&](const auto& parameter) { return parameter.first == name; });
+                                                       [&given = name](const auto& it) { return it.first == given; });
     if (!known) fail("macro '" + macro.name + "' takes no keyword argument '" + name + "'");
     if (!own->values.emplace(name, value).second) {
       fail("macro '" + macro.name + "' got multiple values for argument '" + name + "'");
