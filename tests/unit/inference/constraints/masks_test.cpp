@@ -38,21 +38,23 @@ void compare(const Spec& spec, std::uint32_t seed) {
 TEST_CASE("masks are what the tokens say") {
   const std::vector<Spec> specs = {
       schema("true"),
-      schema(R"({"type":"object","properties":{"name":{"type":"string"},"nam":{"type":"integer"},"oo":{}},"required":["name"]})"),
+      schema(
+          R"({"type":"object","properties":{"name":{"type":"string"},"nam":{"type":"integer"},"oo":{}},"required":["name"]})"),
       schema(R"({"type":"object","properties":{"foo":{},"foobar":{}},"additionalProperties":false,"minProperties":1})"),
-      schema(R"({"type":"object","patternProperties":{"^f":{"type":"integer"}},"properties":{"foo":{"type":"null"}},"additionalProperties":{"type":"string"}})"),
+      schema(
+          R"({"type":"object","patternProperties":{"^f":{"type":"integer"}},"properties":{"foo":{"type":"null"}},"additionalProperties":{"type":"string"}})"),
       schema(R"({"type":"array","items":{"type":"string","minLength":2,"maxLength":5},"minItems":2})"),
       schema(R"({"type":"array","items":{"enum":["foo","bar","é你😀",12,null]},"maxItems":4})"),
       schema(R"({"type":"array","items":{"type":"number","minimum":-3,"maximum":250.5}})"),
-      schema(R"({"type":"array","items":{"type":"string","pattern":"^[a-f]{2}(x|é)"}})"),
+      schema(R"_({"type":"array","items":{"type":"string","pattern":"^[a-f]{2}(x|é)"}})_"),
       regex("([a-z]{1,3} ?)+[.!]"),
       gbnf("root ::= \"[\" (root (\",\" root)*)? \"]\" | [0-9]+"),
       choices({"foo", "foobar", "bar", "b"}),
       type("grid"),
-};
-for (const Spec& spec : specs) {
-  for (const std::uint32_t seed : {1u, 2u}) compare(spec, seed);
-}
+  };
+  for (const Spec& spec : specs) {
+    for (const std::uint32_t seed : {1u, 2u}) compare(spec, seed);
+  }
 }
 
 TEST_CASE("random texts end and are taken in any tokenisation") {
