@@ -115,6 +115,7 @@ TEST_CASE("a syntax error names line and column") {
     INFO(sentence);
     CHECK(mentions(sentence, one.mentioned));
   }
+  CHECK(mentions(failure(std::string("{{ \0 }}", 7), Failure::syntax), "column 4: there is a control character."));
   const std::string deep(5000, '(');
   CHECK(mentions(failure("{{ " + deep + "1" + std::string(5000, ')') + " }}", Failure::syntax), "nests more than"));
   std::string sums = "{{ 1";
