@@ -204,6 +204,7 @@ TEST_CASE("an error at run time names the line") {
   CHECK(mentions(failure("a\nb{{ 1 }}\n{{ missing.x }}\n", Failure::runtime),
                  "fails in line 3: 'missing' is undefined."));
   CHECK(mentions(failure("\n\n{{ 1 + 'a' }}", Failure::runtime), "line 3: unsupported operand"));
+  CHECK(mentions(failure("{{ '%\\0' % 1 }}", Failure::runtime), "format character ' '."));
   CHECK(failure("{{ raise_exception('as said') }}", Failure::raised) == "as said");
 }
 
