@@ -67,12 +67,12 @@ TEST_CASE("regular expressions that are refused") {
 TEST_CASE("grammars") {
   check(gbnf("root ::= \"a\" b? # remark\nb ::= [0-9]+ |\n  \"x\""), {"a", "a12", "ax"}, {"", "ab", "ax1"});
   check(gbnf("root ::= \"(\" root \")\" | \"\""), {"", "()", "((()))"}, {"(", "())"});
-  const std::string arithmetic = R"(root ::= term ([-+] term)*
+  const std::string arithmetic = R"_(root ::= term ([-+] term)*
 term ::= factor ([*/] factor)*
-factor ::= [0-9]{1,3} | "(" root ")")";
+factor ::= [0-9]{1,3} | "(" root ")")_";
   check(gbnf(arithmetic), {"1+2*(3-4)", "999", "((7))"}, {"1+", "1000", "(1"});
   // Palindromes of even length: no automaton without a stack, and two ways to go at every letter.
-  check(gbnf(R"(root ::= "a" root "a" | "b" root "b" | "aa" | "bb")"), {"aa", "abba", "baaaab"}, {"ab", "aba"});
+  check(gbnf(R"_(root ::= "a" root "a" | "b" root "b" | "aa" | "bb")_"), {"aa", "abba", "baaaab"}, {"ab", "aba"});
   check(gbnf("root ::= item{2,3} \"!\"\nitem ::= \"<\" item* \">\""), {"<><>!", "<<>><><>!"}, {"<>!", "<><><><>!"});
   check(gbnf("root ::= x x x\nx ::= y*\ny ::= \"(\" x \")\""), {"", "()", "(())()"}, {"(()"});
   check(gbnf("root ::= . [^\"\\n] \"\\u4f60\""), {"é1你"}, {"é\n你"});
@@ -82,7 +82,7 @@ factor ::= [0-9]{1,3} | "(" root ")")";
 
 TEST_CASE("an ambiguous grammar stays small") {
   // Each letter may be read in two ways that end differently: stacks must share their tails.
-  const auto constraint = compiled(gbnf(R"(root ::= "a" root "x" | "a" root "y" | "|")"));
+  const auto constraint = compiled(gbnf(R"_(root ::= "a" root "x" | "a" root "y" | "|")_"));
   std::string text(60, 'a');
   text += "|";
   for (int i = 0; i < 60; ++i) text += i % 3 == 0 ? "x" : "y";
@@ -141,7 +141,7 @@ TEST_CASE("types") {
   check(type("date"), {"2026-11-30"}, {"30.11.2026", "2026-02-30"});
   check(type("boolean"), {"true", "false"}, {"True", "yes"});
   check(type("list"), {"[]", "[1, \"a\", null, true]"}, {"[[1]]", "1"});
-  check(type("grid"), {"[]", "[[1,2],[3,\"x\"]]", "[[1]]"}, {"[[1,2],[3]]", "[1]", "[[]]"});
+  check(type("grid"), {"[[1,2],[3,\"x\"]]", "[[1]]"}, {"[]", "[[1,2],[3]]", "[1]", "[[]]"});
   says(type("colour"), "no type `colour`");
 }
 
