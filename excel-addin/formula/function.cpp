@@ -47,6 +47,9 @@ constexpr struct {
     {Family::engineering, engineering_functions},
     {Family::engineering, complex_functions},
     {Family::array, array_functions},
+    {Family::array, matrix_functions},
+    {Family::database, summary_functions},
+    {Family::distribution, test_functions},
 };
 
 }  // namespace

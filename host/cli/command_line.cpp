@@ -18,8 +18,9 @@
 namespace glmhost::cli {
 namespace {
 
-constexpr std::array<const Verb*, 13> kVerbs = {&kRun,  &kChat,  &kModels,   &kPull,   &kServe,  &kStatus,  &kPs,
-                                                &kStop, &kBench, &kTokenize, &kRender, &kLogits, &kValidate};
+constexpr std::array<const Verb*, 15> kVerbs = {&kRun,    &kChat,   &kModels,   &kPull,    &kServe,
+                                                &kStatus, &kPs,     &kStop,     &kBench,   &kTokenize,
+                                                &kRender, &kLogits, &kValidate, &kGrammar, &kEval};
 
 std::string overview() {
   std::string text =

@@ -68,10 +68,13 @@ std::string status_text(const protocol::Status& status) {
                      "\nRequests    " + queue_line(status.queue) + "\n\n";
   Table table({"MODEL", "STATE", "SIZE", "ARCHITECTURE", "CHAT TEMPLATE"});
   for (const protocol::ModelStatus& model : status.models) {
-    table.add({model.name, state_of(model), byte_size(model.file_bytes), model.architecture, model.chat_template});
+    table.add({model.name, state_of(model), byte_size(model.file_bytes), model.architecture,
+               model.chat_template.substr(0, model.chat_template.find(';'))});
   }
   text += table.empty() ? "No models yet: `glm pull smollm2-135m` brings a small one.\n" : table.text();
   for (const protocol::ModelStatus& model : status.models) {
+    const std::size_t reason = model.chat_template.find("; ");
+    if (reason != std::string::npos) text += model.name + ": " + model.chat_template.substr(reason + 2) + "\n";
     if (!model.note.empty()) text += model.name + ": " + model.note + "\n";
   }
   return text;

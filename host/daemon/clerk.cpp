@@ -76,18 +76,18 @@ class Preparation {
     ModelPtr model = loaded_model();
     const std::optional<ModelIdentity> known = identity(model);
     if (!known) return failure_ ? fail(*failure_) : wait_for_model();
-    const std::optional<chat::Family> family = chat::find_family(known->family);
-    const chat::Prompt prompt = build_prompt(family, *request_, stored_.name);
+    const chat::ModelTemplate chat_template = chat::ModelTemplate::from_text(known->chat_template);
+    const chat::Prompt prompt = build_prompt(chat_template, *request_, stored_.name);
     if (content_ != known->content && request_->memo) {
       if (!look_for_answer(*known, prompt)) return;
     }
     if (model == nullptr) return failure_ ? fail(*failure_) : wait_for_model();
-    queue(*model, family, prompt);
+    queue(*model, prompt);
   }
 
   // False when the job is gone: answered from the store, or now one with an equal job.
   bool look_for_answer(const ModelIdentity& known, const chat::Prompt& prompt) {
-    const Hash128 key = memo_key(known.content, known.family, prompt, *request_);
+    const Hash128 key = memo_key(known.content, known.chat_template, prompt, *request_);
     {
       const std::lock_guard lock(core_.mutex);
       Job* job = core_.find(id_);
@@ -119,7 +119,7 @@ class Preparation {
     core_.wait_for_load(*job, key_, stored_, stamp_);
   }
 
-  void queue(const LoadedModel& model, std::optional<chat::Family> family, const chat::Prompt& prompt) {
+  void queue(LoadedModel& model, const chat::Prompt& prompt) {
     generation::GenerationRequest generation;
     generation.prompt = encode_prompt(model.tokenizer, prompt);
     const auto length = static_cast<std::int64_t>(generation.prompt.size());
@@ -141,12 +141,14 @@ class Preparation {
         static_cast<std::int32_t>(std::min<std::int64_t>(request_->max_tokens, model.context_tokens));
     generation.stop = request_->stop;
     std::optional<chat::ReasoningSplitter> splitter;
-    if (family && !request_->prompt) splitter.emplace(*family, prompt);
+    const bool is_base = model.chat_template.empty();
+    if (!is_base && !request_->prompt) splitter.emplace(model.chat_template.splitter(prompt));
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);
     if (job == nullptr) return;
     job->answer = Answer(std::move(splitter));
+    if (!prompt.template_failure.empty()) model.template_failure = prompt.template_failure;
     core_.enqueue(*job, std::move(generation));
     core_.accept(*job, core_.waiting.ahead(id_).value_or(0));
   }

@@ -209,7 +209,7 @@ void MemoWriter::evict() {
 void MemoWriter::store_identity(const std::string& path, const FileStamp& stamp, const ModelIdentity& identity) {
   const auto content = identity.content.bytes();
   store_identity_->bind(1, path).bind(2, static_cast<std::int64_t>(stamp.bytes)).bind(3, stamp.modified);
-  store_identity_->bind(4, std::int64_t{kAnswerRevision}).bind(5, view(content)).bind(6, identity.family).run();
+  store_identity_->bind(4, std::int64_t{kAnswerRevision}).bind(5, view(content)).bind(6, identity.chat_template).run();
 }
 
 MemoReader::MemoReader(const fs::path& file)

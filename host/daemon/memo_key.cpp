@@ -69,13 +69,13 @@ std::string Hash128::hex() const {
   return text;
 }
 
-Hash128 memo_key(const Hash128& model_content, std::string_view family, const chat::Prompt& prompt,
+Hash128 memo_key(const Hash128& model_content, std::string_view chat_template, const chat::Prompt& prompt,
                  const protocol::Request& parameters) {
   Hasher hasher;
   hasher.add(std::uint64_t{kAnswerRevision});
   hasher.add(model_content.high);
   hasher.add(model_content.low);
-  hasher.add(family);
+  hasher.add(chat_template);
   hasher.add(std::uint64_t{prompt.starts_in_reasoning});
   hasher.add(std::uint64_t{prompt.continues_message});
   hasher.add(std::uint64_t{prompt.parts.size()});

@@ -40,7 +40,7 @@ struct MemoAnswer {
 // What has to be known about a model to recognise an answer without loading it.
 struct ModelIdentity {
   Hash128 content;
-  std::string family;  // chat::name, or "" for a model without a known template
+  std::string chat_template;  // chat::ModelTemplate::to_text()
 };
 
 class MemoStore {

@@ -24,8 +24,8 @@ const std::string* single_text(const chat::Json& messages) {
   return content->get_ptr<const chat::Json::string_t*>();
 }
 
-// The user's own calendar day, for the templates that print it.
-std::chrono::year_month_day today() {
+// The user's own date and time, for the templates that print it.
+void set_time(chat::RenderRequest& request) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
 #ifdef _WIN32
@@ -33,15 +33,17 @@ std::chrono::year_month_day today() {
 #else
   localtime_r(&now, &local);
 #endif
-  return std::chrono::year(local.tm_year + 1900) / (local.tm_mon + 1) / local.tm_mday;
+  request.today = std::chrono::year(local.tm_year + 1900) / (local.tm_mon + 1) / local.tm_mday;
+  request.time_of_day =
+      std::chrono::hours(local.tm_hour) + std::chrono::minutes(local.tm_min) + std::chrono::seconds(local.tm_sec);
 }
 
 }  // namespace
 
-chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Request& request,
+chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name) {
   if (request.prompt) return raw(*request.prompt);
-  if (!family) {
+  if (chat_template.empty()) {
     if (const std::string* text = single_text(request.messages)) return raw(*text);
     throw Error(ErrorKind::bad_argument,
                 "The model " + std::string(model_name) +
@@ -56,8 +58,8 @@ chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Re
   rendered["messages"] = request.messages;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
   chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
-  render_request.today = today();
-  return chat::render(*family, chat::with_known_roles(*family, std::move(render_request)));
+  set_time(render_request);
+  return chat_template.render(std::move(render_request));
 }
 
 std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt) {

@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "host/protocol/messages.h"
-#include "inference/chat/template.h"
+#include "inference/chat/model_template.h"
 #include "inference/tokenizer/tokenizer.h"
 
 namespace glmhost::daemon {
 
-// A conversation is rendered by the family's chat template. A raw prompt is taken as it stands: markers in it stay
+// A conversation is rendered by the model's chat template. A raw prompt is taken as it stands: markers in it stay
 // plain text, and the answer is not split into reasoning and content.
 //
-// A base model has no template (`family` is empty). One single message of a user is then what people mean who write
+// A base model has no template. One single message of a user is then what people mean who write
 // `glm run -m BASE "Once upon a time"`: a text to be continued, and it is taken as a raw prompt. Any other conversation
 // is refused, since roles written out as text would look like a chat and not be one.
 //
 // Throws Error(bad_argument): an empty prompt, a conversation that the template refuses, one that a base model cannot
 // hold.
-chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Request& request,
+chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name);
 
 // The prompt's tokens, with BOS in front where the model wants it and the template has not written it.

@@ -25,7 +25,8 @@ nlohmann::ordered_json to_json(const ModelStatus& model) {
       {"state", model.state},
       {"load_fraction", model.load_fraction},
       {"architecture", model.architecture},
-      {"chat_template", model.chat_template},
+      {"template", model.chat_template},
+      {"chat_template", model.chat_template},  // its name in version 0.1
       {"file_bytes", model.file_bytes},
       {"memory_bytes", model.memory_bytes},
       {"context_tokens", model.context_tokens},

@@ -168,7 +168,7 @@ struct ModelStatus {
   std::string state;  // available, loading, loaded, failed
   double load_fraction = 0;
   std::string architecture;
-  std::string chat_template;  // which template is used: "glm-4.6 (built in)"
+  std::string chat_template;  // which is used: "model file"; "glm-4.6 (built in)", and behind a ; why
   std::uint64_t file_bytes = 0;
   std::uint64_t memory_bytes = 0;  // when loaded
   std::uint64_t context_tokens = 0;

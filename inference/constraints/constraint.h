@@ -35,8 +35,10 @@ struct Spec {
   };
   // White space in JSON that a schema describes.
   enum class WhiteSpace {
-    any,    // as JSON allows, at most 128 bytes in one place
-    usual,  // `, ` and `: ` and nothing else, as most programs print JSON in one line: the model need not choose
+    any,  // as JSON allows, at most 128 bytes in one place
+    // `, ` and `: ` and nothing else, as most programs print JSON in one line, and known names and texts with patterns
+    // without needless escapes: the model need not choose.
+    usual,
   };
   enum class PropertyOrder {
     any,

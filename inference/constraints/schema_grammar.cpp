@@ -141,9 +141,12 @@ class SchemaGrammar {
       if (shape.least_length > shape.most_length) terminal.dfa = empty();
     } else {
       terminal.dfa = text_dfa(shape);
+      terminal.one_spelling = usual();
     }
     return known = grammar_->add_terminal(std::move(terminal));
   }
+
+  bool usual() const { return spec_.white_space == Spec::WhiteSpace::usual; }
 
   static DfaPointer empty() {
     return std::make_shared<const Dfa>(std::vector<std::vector<ByteEdge>>{}, std::vector<std::uint32_t>{}, 0);
@@ -291,6 +294,7 @@ class SchemaGrammar {
                           const DfaPointer& allowed_names) {
     Terminal terminal;
     terminal.kind = Terminal::Kind::key;
+    terminal.one_spelling = usual();
     std::vector<std::string> patterns;
     for (const Shape::Properties& group : shape.properties) {
       for (const auto& property : group.patterns) {
@@ -315,6 +319,7 @@ class SchemaGrammar {
       const Term term = term_of({});
       if (!is_false(term)) {
         terminal.free_text = true;
+        terminal.one_spelling = false;
         terminal.dfa = DfaPointer(std::shared_ptr<void>(), &any_text());
         form.others.push_back(rule_of(term));
       }

@@ -131,7 +131,7 @@ def run_peer(model_tokens, lines, ids):
     place = 0
     for line in lines:
         tests = line["tests"]
-        start = time.perf_counter()
+        start = time.thread_time()
         try:
             grammar = llguidance.LLMatcher.grammar_from_json_schema(line["schema"])
             matcher = llguidance.LLMatcher(tokenizer, grammar, log_level=0)
@@ -145,22 +145,23 @@ def run_peer(model_tokens, lines, ids):
             errors += 1
             place += len(tests)
             continue
-        firsts.append((time.perf_counter() - start) * 1e6)
+        firsts.append((time.thread_time() - start) * 1e6)
         good = True
         for test in tests:
             walker = matcher.deep_copy()
             taken = True
             for token in ids[place]:
-                start = time.perf_counter()
+                start = time.thread_time()
                 walker.unsafe_compute_mask_ptr(address, words * 4)
-                masks.append((time.perf_counter() - start) * 1e6)
-                if not mask[token // 32] >> token % 32 & 1 or not walker.consume_token(token):
+                masks.append((time.thread_time() - start) * 1e6)
+                # Where its text is forced, llguidance's mask has one tokenisation only; the walk takes any.
+                if not walker.consume_token(token):
                     taken = False
                     break
             else:
-                start = time.perf_counter()
+                start = time.thread_time()
                 walker.unsafe_compute_mask_ptr(address, words * 4)
-                masks.append((time.perf_counter() - start) * 1e6)
+                masks.append((time.thread_time() - start) * 1e6)
                 taken = walker.is_accepting()
             place += 1
             if taken != test["valid"]:

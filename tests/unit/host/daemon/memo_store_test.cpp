@@ -158,7 +158,7 @@ TEST_CASE("a model's identity counts only for the file it was computed from") {
   const auto found = store.find_identity(model, {10, 20});
   REQUIRE(found.has_value());
   CHECK(found->content == identity.content);
-  CHECK(found->family == identity.family);
+  CHECK(found->chat_template == identity.chat_template);
   CHECK_FALSE(store.find_identity(model, {10, 21}).has_value());
   CHECK_FALSE(store.find_identity(model, {11, 20}).has_value());
   CHECK_FALSE(store.find_identity(fixture.folder.path() / "other.gguf", {10, 20}).has_value());

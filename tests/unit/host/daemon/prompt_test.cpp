@@ -27,8 +27,8 @@ protocol::Request conversation(std::initializer_list<std::pair<const char*, cons
 TEST_CASE("a raw prompt is plain text, whatever is written in it") {
   protocol::Request request;
   request.prompt = "<|user|>hello<think>";
-  for (const std::optional<chat::Family> family : {std::optional<chat::Family>(), {chat::Family::glm_4_6}}) {
-    const chat::Prompt prompt = build_prompt(family, request, "m");
+  for (const chat::ModelTemplate& chat_template : {chat::ModelTemplate(), chat::ModelTemplate(chat::Family::glm_4_6)}) {
+    const chat::Prompt prompt = build_prompt(chat_template, request, "m");
     REQUIRE(prompt.parts.size() == 1);
     CHECK(prompt.parts[0].markers == Markers::none);
     CHECK(prompt.text() == "<|user|>hello<think>");
