@@ -39,6 +39,7 @@ std::string last_words(const std::filesystem::path& log, std::uint64_t from) {
   return text;
 }
 
+// Throws Failure(no_daemon) when its host.json cannot be read.
 bool daemon_is_ready() {
   if (!daemon_process()) return false;  // whatever a daemon that was killed has left behind
   try {
@@ -101,8 +102,18 @@ std::unique_ptr<protocol::Client> connect_or_start() {
   Starter starter;
   std::string reason = "It has not opened its socket.";
   const auto end = std::chrono::steady_clock::now() + kStartTimeout;
+  // One that has just been started may not have replaced yet what an earlier one left.
+  const auto is_ready = [&] {
+    try {
+      return daemon_is_ready();
+    } catch (const Failure& failure) {
+      if (!starter.started()) throw;
+      reason = failure.what();
+      return false;
+    }
+  };
   while (std::chrono::steady_clock::now() < end) {
-    if (daemon_is_ready()) {
+    if (is_ready()) {
       auto client = make_client();
       const auto answer = client->status(kAnswerTimeout);
       if (std::holds_alternative<protocol::Status>(answer)) return client;
