@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "inference/constraints/text_scanner.h"
 #include "inference/error.h"
 #include "inference/tokenizer/utf8.h"
 
@@ -18,9 +19,9 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-class Parser {
+class Parser : TextScanner {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
+  explicit Parser(std::string_view text) : TextScanner(text) {
     if (text.size() > kMostBytes) throw Error(ErrorKind::bad_argument, "The grammar is larger than 16 MiB.");
     if (!tokenizer::is_valid_utf8(text)) throw Error(ErrorKind::bad_argument, "The grammar is not valid UTF-8.");
   }
@@ -53,15 +54,6 @@ class Parser {
     const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     throw Error(ErrorKind::bad_argument, "The grammar cannot be used: in line " + std::to_string(line) + ", column " +
                                              std::to_string(position_ - line_start + 1) + ", " + why + ".");
-  }
-
-  bool done() const { return position_ == text_.size(); }
-  char peek() const { return text_[position_]; }
-  bool next_is(std::string_view what) const { return text_.substr(position_).starts_with(what); }
-  bool take(std::string_view what) {
-    if (!next_is(what)) return false;
-    position_ += what.size();
-    return true;
   }
 
   void skip_space() {
@@ -205,9 +197,7 @@ class Parser {
 
   char32_t character() {
     if (!take("\\")) {
-      const char32_t c = tokenizer::utf8_code_point(text_, position_);
-      position_ += tokenizer::utf8_length(static_cast<unsigned char>(peek()));
-      return c;
+      return take_character();
     }
     if (done()) refuse("it ends with a backslash");
     const char c = peek();
@@ -270,8 +260,6 @@ class Parser {
     return negated ? set.complement() : set;
   }
 
-  std::string_view text_;
-  std::size_t position_ = 0;
   std::vector<GbnfRule> rules_;
   std::vector<Place> places_;
   std::unordered_map<std::string, std::uint32_t> numbers_;

@@ -180,7 +180,7 @@ class Starts(TestCase):
         self.succeeds(*ASK)
 
     def test_relative_paths_mean_the_callers_folder(self):
-        folder = self.home.path / "work"
+        folder = self.home.path / "project"
         folder.mkdir()
         (folder / "mine.gguf").symlink_to(DEFAULT_MODEL)
         environment = {**self.home.environment, "GLM_HOST_HOME": "here"}
@@ -189,7 +189,7 @@ class Starts(TestCase):
             return subprocess.run([GLM, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
         self.addCleanup(lambda: glm("stop", "--force"))
-        for model in ("mine.gguf", "./mine.gguf", "../work/mine.gguf"):
+        for model in ("mine.gguf", "./mine.gguf", "../project/mine.gguf"):
             result = glm("run", "-m", model, "--max-tokens", "2", "Hello")
             self.assertEqual(result.returncode, OK, result.stderr)
         self.assertTrue((folder / "here" / "data" / "memo.sqlite").exists())
