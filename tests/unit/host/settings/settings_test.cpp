@@ -180,6 +180,7 @@ TEST_CASE("what is no settings file is told apart") {
   CHECK(mentions(sentence(folder.config(std::string(2 << 20, '#'))), {"larger than 1 MiB"}));
   CHECK(mentions(sentence(folder.path()), {"is a folder"}));
   CHECK(mentions(sentence(folder.config(std::string(100'000, '['))), {"not valid TOML"}));
+  CHECK(mentions(sentence(folder.config("[.]\n")), {"line 1", "not valid TOML"}));
   CHECK(sentence(folder.config("\xef\xbb\xbfthreads = 1\r\n")).empty());  // as Windows editors write it
 }
 
