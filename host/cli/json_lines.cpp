@@ -1,5 +1,10 @@
 #include "host/cli/json_lines.h"
 
+#include <exception>
+
+#include "host/cli/console.h"
+#include "host/cli/json_text.h"
+
 namespace glmhost::cli {
 
 void for_each_line(std::string_view text,
@@ -13,6 +18,26 @@ void for_each_line(std::string_view text,
     ++number;
     if (line.find_first_not_of(" \t") != std::string_view::npos) on_line(number, line);
   }
+}
+
+ExitCode answer_each_line(std::string_view text,
+                          const std::function<std::string(std::size_t number, std::string_view line)>& answer) {
+  ExitCode code = ExitCode::success;
+  for_each_line(text, [&](std::size_t number, std::string_view line) {
+    std::string out;
+    try {
+      out = answer(number, line);
+    } catch (const BadLine& bad) {
+      out = bad.output;
+      code = ExitCode::usage;
+    } catch (const std::exception& error) {
+      // ASCII: a reader that takes U+2028 or U+0085 for a line end still finds one value a line.
+      out = Json{{"error", error.what()}}.dump(-1, ' ', true, Json::error_handler_t::replace);
+      code = ExitCode::usage;
+    }
+    print(out + "\n");
+  });
+  return code;
 }
 
 }  // namespace glmhost::cli
