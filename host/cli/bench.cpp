@@ -27,7 +27,7 @@ constexpr CommandText kText = {
     .examples =
         "  glm bench\n"
         "  glm bench -m glm-4-9b-0414 -p 512 -n 128 -t 8 -r 5 --json\n"
-        "  glm bench -d 4096 -b 8                   # at depth 4096, eight answers at once\n"
+        "  glm bench -d 4096 -b 8     # at depth 4096, eight answers at once\n"
         "  glm bench --shared-prefix 256 -p 32 -n 16 -b 16",
 };
 

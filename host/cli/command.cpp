@@ -220,6 +220,8 @@ void Command::check_values(std::span<const std::string> arguments) const {
 
 std::string Command::help() const {
   std::string text = app_->help();
+  text.resize(text.find_last_not_of('\n') + 1);
+  text += '\n';
   if (option_named("--json") != nullptr) {
     text += "\n" +
             wrapped(

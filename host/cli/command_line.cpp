@@ -39,11 +39,12 @@ std::string overview() {
       "  cat notes.txt | glm run \"Summarise\"\n"
       "  glm pull glm-4-9b-0414\n"
       "\n`glm VERB --help` tells more. `glm --version` prints the version.\n"
-      "\nWith --json every verb prints one JSON value; a failure is then told on stdout as\n"
-      "{\"error\": {\"code\": \"...\", \"message\": \"...\"}} as well as in words on stderr.\n"
-      "\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 no daemon, 4 no such model,\n"
-      "5 model cannot be loaded, 6 busy, 7 deadline passed, 8 too long for the model's context,\n"
-      "9 a daemon is running already, 130 cancelled, 141 the reader of the output went away.\n";
+      "\nWith --json a verb prints JSON alone on stdout; a failure is told there too, as\n"
+      "{\"error\": {\"code\": \"...\", \"message\": \"...\"}}, besides the words on stderr.\n"
+      "\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 no daemon, 4 no such\n"
+      "model, 5 model cannot be loaded, 6 busy, 7 deadline passed, 8 too long for the\n"
+      "model's context, 9 a daemon is running already, 130 cancelled, 141 the reader\n"
+      "of the output went away.\n";
   return text;
 }
 

@@ -120,8 +120,17 @@ class Starter {
 
   [[noreturn]] void fail() const {
     const std::string words = last_words(log_, log_begin_);
-    throw Failure(ExitCode::no_daemon, words.empty() ? "The daemon ended right after its start; `glm serve` shows why."
-                                                     : "The daemon ended right after its start:\n" + words);
+    if (!words.empty()) throw Failure(ExitCode::no_daemon, "The daemon ended right after its start:\n" + words);
+    std::error_code unknown;
+    const auto space = std::filesystem::space(log_.parent_path(), unknown);
+    constexpr std::uintmax_t kRoomForWords = 16384;
+    if (!unknown && space.available < kRoomForWords) {
+      throw Failure(ExitCode::no_daemon,
+                    "The daemon ended right after its start and could not write why, since the disk of " +
+                        platform::to_utf8(log_.parent_path()) +
+                        " is full. Make room on it, or set GLM_HOST_HOME to a folder on another one.");
+    }
+    throw Failure(ExitCode::no_daemon, "The daemon ended right after its start; `glm serve` shows why.");
   }
 
   const std::filesystem::path& log() const { return log_; }

@@ -22,7 +22,7 @@ constexpr CommandText kText = {
     .examples =
         "  glm serve\n"
         "  glm serve --threads 4 --keep-alive-s 10m\n"
-        "  glm serve --show-settings | less              # all of it may stand in config.toml",
+        "  glm serve --show-settings    # what it prints may stand in config.toml",
 };
 
 // A flag for every setting.
