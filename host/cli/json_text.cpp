@@ -39,9 +39,9 @@ void note_early_end(const protocol::Result& result, std::int32_t max_tokens) {
     print_error("the answer was cut at " + std::to_string(max_tokens) + " tokens; --max-tokens allows more.");
   } else if (result.finish_reason == "context") {
     const auto tokens = std::to_string(result.usage.prompt_tokens + result.usage.generated_tokens);
-    print_error("the answer was cut because prompt and answer fill the context, " + tokens +
-                " tokens. That is what the model can, or less where kv_bytes or the memory left for its cache says so "
-                "(`glm ps` shows the context in use): shorten the prompt, or raise kv_bytes.");
+    print_error("the answer was cut: prompt and answer fill the context of " + tokens +
+                " tokens. It is the model's own, or smaller where kv_bytes is or memory was short (`glm ps` shows it): "
+                "shorten the prompt, or raise kv_bytes.");
   } else if (result.content.empty()) {
     print_error(result.reasoning.empty() ? "the answer is empty: the model ended it before the first word."
                                          : "the answer is empty: the model ended it after its reasoning.");

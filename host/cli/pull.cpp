@@ -19,9 +19,9 @@ constexpr CommandText kText = {
     .details =
         "SOURCE is a name from `glm models --catalogue` (with a quantisation, as in glm-4-9b-0414:q8_0, or without), "
         "a path to a .gguf file, which is copied, or an https address of one. A download that was interrupted goes "
-        "on where it ended. The file is checked before it gets its name. What this version cannot run is not fetched, "
-        "and "
-        "not copied, without --force.",
+        "on where it ended. The file is checked before it gets its name. A model of the catalogue or a local file that "
+        "this version cannot run is not brought without "
+        "--force; from an https address it is kept, and what it lacks is told.",
     .examples =
         "  glm pull smollm2-135m\n"
         "  glm pull glm-4-9b-0414:q5_k_m\n"

@@ -106,7 +106,10 @@ ExitCode tokenize(VerbArguments arguments) {
   command.parse(arguments);
   const int sources = static_cast<int>(!command.words().empty()) + (command.given("--text-file") ? 1 : 0) +
                       (command.given("--batch") ? 1 : 0);
-  const bool piped = sources == 0 && !platform::is_terminal(platform::Stream::in);
+  // An empty stdin is what scripts and services have who never meant to give one; --text-file - takes it for a text.
+  std::string text;
+  if (sources == 0 && !platform::is_terminal(platform::Stream::in)) text = read_standard_input(kMostInput);
+  const bool piped = !text.empty();
   if (sources != 1 && !piped) {
     throw Failure(ExitCode::usage,
                   "Give the text in one way: as words, with --text-file, through a pipe, or with --batch.");
@@ -120,12 +123,9 @@ ExitCode tokenize(VerbArguments arguments) {
       return Json(encoder.ids(parse_line(number, line))).dump();
     });
   }
-  std::string text;
   if (command.given("--text-file")) {
     text = read_file_or_input(file, kMostInput);
-  } else if (piped) {
-    text = read_standard_input(kMostInput);
-  } else {
+  } else if (!piped) {
     for (const std::string& word : command.words()) text += (text.empty() ? "" : " ") + word;
   }
   if (json) {

@@ -138,6 +138,14 @@ class Memory(TestCase):
         self.fails(TOO_LARGE, "run", "-m", "tiny", "--raw", "word " * 500, says=["kv_bytes", "4096"], GLM_HOST_KV_BYTES="64KiB")
         self.succeeds("stop")
 
+    @needs_model
+    def test_an_answer_cut_by_the_cache_names_it(self):
+        self.home.add_default_model()
+        result = self.succeeds("run", "--max-tokens", "400", "Write a very long story about the sea.", GLM_HOST_KV_BYTES="4MiB")
+        self.assertRegex(result.stderr, r"fill the context of \d+ tokens")
+        self.assertIn("raise kv_bytes", result.stderr)
+        self.succeeds("stop")
+
     def test_a_prompt_that_cannot_fit_is_refused_by_its_length_in_bytes(self):
         self.home.add_model(self.file("tiny.gguf", tiny_model()), "tiny.gguf")
         self.fails(TOO_LARGE, "run", "-m", "tiny", "--raw", input="word " * 2_000_000, says=["at least", "256"])
@@ -275,8 +283,11 @@ class Batches(TestCase):
 class Chat(TestCase):
     LEFT, UP = "\x1b[D", "\x1b[A"
 
-    def chat(self, **environment):
+    def setUp(self):
+        super().setUp()
         self.home.add_model(self.file("tiny.gguf", tiny_model()), "tiny.gguf")
+
+    def chat(self, **environment):
         terminal = Terminal(self, [GLM, "chat", "-m", "tiny"], {**self.home.environment, "TERM": "xterm", **environment})
         terminal.read_until("> ")
         return terminal
@@ -310,7 +321,6 @@ class Chat(TestCase):
         self.assertTrue(after & termios.ICANON and after & termios.ECHO)
 
     def test_a_pipe_is_read_as_it_is(self):
-        self.home.add_model(self.file("tiny.gguf", tiny_model()), "tiny.gguf")
         result = self.succeeds("chat", "-m", "tiny", input="/help\n/nothing\n")
         self.assertIn("/nothing", result.stderr)
         self.assertNotIn("> ", result.stderr)

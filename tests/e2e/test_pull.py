@@ -246,7 +246,9 @@ class LocalFiles(TestCase):
     def test_a_file_is_copied_checked_and_listed(self):
         source = self.file("down loads/模型 My-Model.Q8_0.gguf", MODEL)
         result = self.succeeds("pull", source)
-        self.assertIn("my-model:q8_0 is ready", result.stdout)
+        self.assertIn("my-model:q8_0 is stored", result.stdout)
+        self.assertIn("cannot run my-model:q8_0", result.stderr)  # it has one tensor and no vocabulary
+        self.assertIn("sound is ready", self.succeeds("pull", self.file("sound.gguf", tiny_model())).stdout)
         self.assertTrue(source.exists())
         again = self.succeeds("pull", source, "--json")
         self.assertTrue(json.loads(again.stdout)["was_there"])
