@@ -79,6 +79,8 @@ std::optional<std::string> LineEditor::read(const std::string& prompt) {
     return line;
   }
   state_->prompt = prompt;
+  // Before the prompt is seen: el_gets would do it after that, and a key pressed in between would be the terminal's.
+  el_set(state_->editor, EL_PREP_TERM, 1);
   int bytes = 0;
   const char* text = el_gets(state_->editor, &bytes);
   if (text == nullptr || bytes <= 0) return std::nullopt;

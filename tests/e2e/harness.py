@@ -140,8 +140,18 @@ class Terminal:
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def wait(self):
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+    def wait(self, seconds=30):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            if select.select([self.terminal], [], [], 0.02)[0]:  # a full terminal would hold the program up
+                with contextlib.suppress(OSError):
+                    self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        raise AssertionError(f"the program does not end; it shows {self.seen!r}")
 
 
 class TestCase(unittest.TestCase):
