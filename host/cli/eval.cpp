@@ -160,13 +160,9 @@ ExitCode evaluate_lines(const std::string& text, bool json) {
       const formula::Value value = computed(line);
       return json ? value_json(value).dump() : in_one_line(plain_text(value));
     } catch (const formula::SyntaxError& error) {
-      if (!json) {
-        flush();
-        print_error(sentence_for(error, line, number));
-      }
       const auto column = formula::position_of(line, error.offset()).column;
       const Json out = {{"error", error.what()}, {"column", column}};
-      throw BadLine{out.dump(-1, ' ', true, Json::error_handler_t::replace)};
+      throw BadLine{out.dump(-1, ' ', true, Json::error_handler_t::replace), sentence_for(error, line, number)};
     }
   });
 }

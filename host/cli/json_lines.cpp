@@ -22,22 +22,33 @@ void for_each_line(std::string_view text,
 
 ExitCode answer_each_line(std::string_view text,
                           const std::function<std::string(std::size_t number, std::string_view line)>& answer) {
-  ExitCode code = ExitCode::success;
+  std::size_t lines = 0, refused = 0;
+  std::string first;
   for_each_line(text, [&](std::size_t number, std::string_view line) {
+    const auto note = [&](std::string_view sentence) {
+      if (++refused > 1) return;
+      first = sentence.starts_with("Line ") ? "" : "Line " + std::to_string(number) + ": ";
+      first += sentence;
+    };
     std::string out;
+    ++lines;
     try {
       out = answer(number, line);
     } catch (const BadLine& bad) {
       out = bad.output;
-      code = ExitCode::usage;
+      note(bad.sentence);
     } catch (const std::exception& error) {
       // ASCII: a reader that takes U+2028 or U+0085 for a line end still finds one value a line.
       out = Json{{"error", error.what()}}.dump(-1, ' ', true, Json::error_handler_t::replace);
-      code = ExitCode::usage;
+      note(error.what());
     }
     print(out + "\n");
   });
-  return code;
+  if (refused == 0) return ExitCode::success;
+  flush();
+  print_error(std::to_string(refused) + " of " + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+              " cannot be used; the output has the errors in their places. " + first);
+  return ExitCode::usage;
 }
 
 }  // namespace glmhost::cli

@@ -20,6 +20,7 @@ void for_each_line(std::string_view text,
 // Thrown for a line whose {"error": ...} has more to say.
 struct BadLine {
   std::string output;
+  std::string sentence;
 };
 
 // Prints one line of output for each line of input that is not empty: what `answer` gives (without a line end), or, for

@@ -255,6 +255,8 @@ class Batches(TestCase):
         model = self.file("tiny.gguf", tiny_model())
         out = self.lines("tokenize", "-m", model, "--batch", "-", input='"a"\nnonsense\n\n{"hex": "0"}\n"b"')
         self.assertEqual([json.loads(out[0]), json.loads(out[3])], [[97], [98]])
+        told = self.glm("tokenize", "-m", model, "--batch", "-", input='"a"\nnonsense\n5').stderr
+        self.assertRegex(told, "^glm: 2 of 3 lines cannot be used; .* Line 2 of the batch is neither")
         for line, number in ((out[1], 2), (out[2], 4)):
             self.assertIn(f"Line {number}", json.loads(line)["error"])
         self.assertEqual(self.lines("tokenize", "-m", model, "--batch", "-", input='"a"\n', code=OK), ["[97]"])
