@@ -17,6 +17,7 @@ build_packages=(
   libcpp-httplib-dev libssl-dev zlib1g-dev           # glm pull
   libboost-dev                                       # Asio, distributions
   libpcre2-dev                                       # Excel's regular expressions
+  libedit-dev                                        # lines typed in glm chat
   python3 python3-pip ca-certificates                # the default model comes as a Python package
 )
 test_packages=(

@@ -1,6 +1,5 @@
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 
 #include "host/cli/answer.h"
 #include "host/cli/command.h"
@@ -8,6 +7,7 @@
 #include "host/cli/daemon_access.h"
 #include "host/cli/generation_flags.h"
 #include "host/cli/json_text.h"
+#include "host/cli/line_editor.h"
 #include "host/cli/verbs.h"
 #include "host/platform/terminal.h"
 #include "host/protocol/utf8.h"
@@ -22,7 +22,10 @@ constexpr CommandText kText = {
     .details =
         "One line is one message; a backslash at its end continues it on the next line. Ctrl-C cancels an answer, "
         "and ends the conversation between answers; so do Ctrl-D and /exit. /clear forgets what was said, /help "
-        "lists the commands; a message that begins with a slash is written with two. Lines that come through a pipe "
+        "lists the commands; a message that begins with a slash is written with two. On a terminal the keys of a shell "
+        "edit "
+        "the line: arrows, Home, End, Ctrl-W, Ctrl-R; Up brings earlier lines of this conversation back. Lines that "
+        "come through a pipe "
         "are answered one after the other.",
     .examples =
         "  glm chat\n"
@@ -46,19 +49,14 @@ std::optional<std::string> command_in(const std::string& message) {
 }
 
 // The next message; nothing at the end of the input.
-std::optional<std::string> read_message(bool prompt) {
+std::optional<std::string> read_message(LineEditor& editor) {
   std::string message;
-  std::string line;
-  while (true) {
-    if (prompt) {
-      std::fputs(message.empty() ? "> " : "... ", stderr);
-      std::fflush(stderr);
-    }
-    if (!std::getline(std::cin, line)) break;
-    if (line.ends_with('\r')) line.pop_back();
-    const bool continues = line.ends_with('\\');
-    if (continues) line.back() = '\n';
-    message += line;
+  while (auto line = editor.read(message.empty() ? "> " : "... ")) {
+    if (line->ends_with('\r')) line->pop_back();
+    editor.remember(*line);
+    const bool continues = line->ends_with('\\');
+    if (continues) line->back() = '\n';
+    message += *line;
     if (!continues) return message;
   }
   if (message.empty()) return std::nullopt;
@@ -105,17 +103,19 @@ ExitCode chat(VerbArguments arguments) {
   require_utf8(generation.system(), "The text of --system");
 
   const bool terminal = platform::is_terminal(platform::Stream::in);
+  LineEditor editor(terminal && platform::is_terminal(platform::Stream::error));
   Interrupt interrupt;
   const auto client = connect(WithoutDaemon::start);
   Conversation talk(generation);
   if (terminal) print_error("one line is one message; /help lists the commands.");
   while (true) {
     // Reading a line cannot be interrupted everywhere, and nothing is open that needs an orderly end.
-    interrupt.on_signal([] {
+    interrupt.on_signal([&editor] {
+      editor.restore_terminal();
       std::fputs("\n", stderr);
       std::_Exit(static_cast<int>(ExitCode::cancelled));
     });
-    const auto message = read_message(terminal);
+    const auto message = read_message(editor);
     interrupt.on_signal({});
     if (!message) break;
     if (message->find_first_not_of(" \t\r\n") == std::string::npos) continue;

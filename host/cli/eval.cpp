@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -23,9 +24,8 @@ constexpr CommandText kText = {
         "Operators, functions and errors are Excel's (en-US, 1900 dates); there are no cells. An array is printed row "
         "by row, its cells divided by tabs. --json prints {\"type\": ..., \"value\": ...}: the type is number, text, "
         "boolean, date (the value is the serial day), error, empty or array (rows of such objects). --file takes one "
-        "expression a line and goes on behind a wrong one, which becomes {\"error\": ..., \"column\": ...}; the exit "
-        "code "
-        "is 2 then. An expression that begins with - goes behind --.",
+        "expression a line and prints a line for each that is not empty; a wrong one becomes {\"error\": ..., "
+        "\"column\": ...}, and the exit code is 2 then. An expression that begins with - goes behind --.",
     .examples =
         "  glm eval 'PMT(5%/12, 360, 250000)'\n"
         "  glm eval 'TEXT(EOMONTH(DATE(2026,1,15),0),\"d mmmm yyyy\")'\n"
@@ -147,26 +147,24 @@ std::string sentence_for(const formula::SyntaxError& error, std::string_view exp
          formula::caret_text(expression, error.offset(), error.length()) + error.what();
 }
 
+// A value of several rows stays one line.
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
 ExitCode evaluate_lines(const std::string& text, bool json) {
-  ExitCode code = ExitCode::success;
-  for_each_line(text, [&](std::size_t number, std::string_view line) {
+  return answer_each_line(text, [&](std::size_t number, std::string_view line) -> std::string {
+    require_utf8(line, "Line " + std::to_string(number));
     try {
-      require_utf8(line, "Line " + std::to_string(number));
       const formula::Value value = computed(line);
-      print((json ? value_json(value).dump() : plain_text(value)) + "\n");
+      return json ? value_json(value).dump() : in_one_line(plain_text(value));
     } catch (const formula::SyntaxError& error) {
-      code = ExitCode::usage;
-      if (json) {
-        const auto column = formula::position_of(line, error.offset()).column;
-        print(Json{{"error", error.what()}, {"column", column}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
-              "\n");
-      } else {
-        flush();
-        print_error(sentence_for(error, line, number));
-      }
+      const auto column = formula::position_of(line, error.offset()).column;
+      const Json out = {{"error", error.what()}, {"column", column}};
+      throw BadLine{out.dump(-1, ' ', true, Json::error_handler_t::replace), sentence_for(error, line, number)};
     }
   });
-  return code;
 }
 
 ExitCode eval(VerbArguments arguments) {

@@ -78,7 +78,7 @@ ExitCode list_stored(bool json) {
     array.push_back(std::move(entry));
   }
   if (json) {
-    print(array.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    print(json_line(array));
   } else if (table.empty()) {
     print("There are no models in " + platform::to_utf8(store.folder()) +
           " yet. `glm pull smollm2-135m` brings a small one, `glm models --catalogue` lists others.\n");

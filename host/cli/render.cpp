@@ -23,15 +23,15 @@ constexpr CommandText kText = {
         "continue_final_message and further template variables. The prompt is printed as it is, without a line "
         "end added. --batch takes one request a line and prints one JSON string a line; a request that cannot be "
         "rendered, or for which the template raises an exception, becomes {\"error\": \"...\"} there, and the exit "
-        "code is 2.\n\n"
+        "code is 2. Empty lines are passed over.\n\n"
         "--template runs any chat template written in Jinja on the requests as they stand; with -m the special tokens "
         "(bos_token and the like) are that model's, else a request may bring them. -m alone renders as the daemon "
         "does: "
         "by the template in the model's file, or by the built-in one of its family.",
     .examples =
         "  glm render --family glm-4.6 --request request.json\n"
-        "  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}' | glm render -m smollm2-135m --request "
-        "-\n"
+        "  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}' |\n"
+        "      glm render -m smollm2-135m --request -\n"
         "  glm render --family smollm2 --batch requests.jsonl\n"
         "  glm render --template chat_template.jinja --batch requests.jsonl",
 };
@@ -97,19 +97,10 @@ std::string render_text(const Renderer& renderer, std::string_view request) {
 }
 
 ExitCode render_batch(const Renderer& renderer, const std::string& text) {
-  ExitCode code = ExitCode::success;
-  for_each_line(text, [&](std::size_t, std::string_view line) {
-    Json out;
-    try {
-      out = render_text(renderer, line);
-    } catch (const Error& error) {
-      out = {{"error", error.what()}};
-      code = exit_code(error.kind());
-    }
+  return answer_each_line(text, [&](std::size_t, std::string_view line) {
     // ASCII: a reader that takes U+2028 or U+0085 for a line end still finds one value a line.
-    print(out.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
+    return Json(render_text(renderer, line)).dump(-1, ' ', true, Json::error_handler_t::replace);
   });
-  return code;
 }
 
 ExitCode render(VerbArguments arguments) {

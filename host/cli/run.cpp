@@ -83,8 +83,8 @@ ExitCode run(VerbArguments arguments) {
   const auto client = connect(WithoutDaemon::start);
   const AnswerOptions options{.print = !json, .show_thinking = generation.show_thinking()};
   const protocol::Outcome outcome = stream_answer(*client, request, options, interrupt);
-  if (json) print(answer_json(outcome).dump() + "\n");
   const protocol::Result result = require_result(outcome);
+  if (json) print(json_line(answer_json(result)));
   if (!json) note_early_end(result, request.max_tokens);
   return ExitCode::success;
 }

@@ -121,15 +121,12 @@ class Preparation {
 
   void queue(LoadedModel& model, const chat::Prompt& prompt) {
     generation::GenerationRequest generation;
+    const PromptRoom room{.model_name = stored_.name,
+                          .context = model.context_tokens,
+                          .model_context = model.model->hyperparameters().context_length};
+    check_bytes(model.tokenizer, prompt, room);
     generation.prompt = encode_prompt(model.tokenizer, prompt);
-    const auto length = static_cast<std::int64_t>(generation.prompt.size());
-    if (length >= model.context_tokens) {
-      throw Error(ErrorKind::context_exceeded,
-                  "The prompt has " + std::to_string(length) + " tokens, but the context of " + stored_.name +
-                      " holds " + std::to_string(model.context_tokens) +
-                      " and the answer needs at least one: shorten " + "the prompt by " +
-                      std::to_string(length - model.context_tokens + 1) + " tokens or more.");
-    }
+    check_tokens(static_cast<std::int64_t>(generation.prompt.size()), room);
     generation.sampling.temperature = request_->temperature;
     generation.sampling.top_k = request_->top_k;
     generation.sampling.top_p = request_->top_p;

@@ -1,7 +1,10 @@
 #include "host/daemon/prompt.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
+#include <string>
 
 #include "inference/error.h"
 
@@ -38,7 +41,46 @@ void set_time(chat::RenderRequest& request) {
       std::chrono::hours(local.tm_hour) + std::chrono::minutes(local.tm_min) + std::chrono::seconds(local.tm_sec);
 }
 
+[[noreturn]] void refuse_length(std::int64_t tokens, bool at_least, const PromptRoom& room) {
+  const std::string more = std::to_string(tokens - room.context + 1);
+  std::string sentence = std::string("The prompt has ") + (at_least ? "at least " : "") + std::to_string(tokens) +
+                         " tokens, but the context of " + std::string(room.model_name) + " holds " +
+                         std::to_string(room.context) + " and the answer needs at least one: shorten the prompt by " +
+                         more + " tokens or more.";
+  if (room.context < room.model_context) {
+    sentence +=
+        " The model itself takes " + std::to_string(room.model_context) +
+        ": its cache is smaller, by kv_bytes (config.toml, GLM_HOST_KV_BYTES, --kv-bytes) or for lack of memory.";
+  }
+  throw Error(ErrorKind::context_exceeded, sentence);
+}
+
 }  // namespace
+
+void check_bytes(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt, const PromptRoom& room) {
+  std::size_t bytes = 0;
+  for (const tokenizer::TextPart& part : prompt.parts) bytes += part.text.size();
+  if (bytes < static_cast<std::size_t>(room.context)) return;
+  // Bytes without a token of their own may leave no trace in the prompt: they do not count.
+  std::array<bool, 256> counts{};
+  std::size_t longest = 1;
+  for (tokenizer::TokenId id = 0; id < tokenizer.vocabulary_size(); ++id) {
+    const std::string_view token = tokenizer.bytes(id, true);
+    longest = std::max(longest, token.size());
+    if (token.size() == 1) counts[static_cast<unsigned char>(token[0])] = true;
+  }
+  if (bytes / longest < static_cast<std::size_t>(room.context)) return;
+  bytes = 0;
+  for (const tokenizer::TextPart& part : prompt.parts) {
+    for (const char c : part.text) bytes += counts[static_cast<unsigned char>(c)] ? 1 : 0;
+  }
+  const auto tokens = static_cast<std::int64_t>((bytes + longest - 1) / longest);
+  if (tokens >= room.context) refuse_length(tokens, true, room);
+}
+
+void check_tokens(std::int64_t tokens, const PromptRoom& room) {
+  if (tokens >= room.context) refuse_length(tokens, false, room);
+}
 
 chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name) {

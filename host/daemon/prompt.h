@@ -24,6 +24,19 @@ namespace glmhost::daemon {
 chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name);
 
+// How many tokens a prompt can hold, and how many the model itself could.
+struct PromptRoom {
+  std::string_view model_name;
+  std::int64_t context = 0;        // as the cache allows (kv_bytes, memory)
+  std::int64_t model_context = 0;  // by the model's file
+};
+
+// Both throw Error(context_exceeded) that says by how much the prompt is too long; the answer needs a token too. The
+// first looks at the prompt's bytes alone, so that megabytes are not encoded in vain: a token stands for no more bytes
+// than the longest one of the vocabulary.
+void check_bytes(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt, const PromptRoom& room);
+void check_tokens(std::int64_t tokens, const PromptRoom& room);
+
 // The prompt's tokens, with BOS in front where the model wants it and the template has not written it.
 std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt);
 

@@ -174,6 +174,14 @@ fs::path home_folder(const Environment& environment) {
   return {};
 }
 
+fs::path config_path() {
+  try {
+    return platform::config_folder() / "config.toml";
+  } catch (const std::runtime_error& error) {
+    throw SettingsError(error.what());
+  }
+}
+
 }  // namespace
 
 Settings load(const fs::path& config_file, const Environment& environment, std::span<const Flag> flags) {
@@ -198,13 +206,11 @@ Settings load(const fs::path& config_file, const Environment& environment, std::
 }
 
 Settings load(std::span<const Flag> flags) {
-  fs::path config;
-  try {
-    config = platform::config_folder() / "config.toml";
-  } catch (const std::runtime_error& error) {
-    throw SettingsError(error.what());
-  }
-  return load(config, process_environment(), flags);
+  return load(config_path(), process_environment(), flags);
+}
+
+std::string documentation(std::span<const Flag> flags) {
+  return documentation(config_path(), process_environment(), flags);
 }
 
 }  // namespace glmhost::settings

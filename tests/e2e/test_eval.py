@@ -60,7 +60,9 @@ class Eval(TestCase):
         self.assertEqual(answers[2]["column"], 6)
         self.assertEqual(answers[3], {"type": "boolean", "value": True})
         plain = self.glm("eval", "--file", "-", input=lines)
-        self.assertEqual(plain.stdout, "2\nÉ\nTRUE\n")
+        shown = plain.stdout.splitlines()
+        self.assertEqual([*shown[:2], shown[3]], ["2", "É", "TRUE"])
+        self.assertEqual(json.loads(shown[2])["column"], 6)
         self.assertIn("at line 4, column 6", plain.stderr)
         self.assertEqual(self.succeeds("eval", "--file", "-", input="1\n2\n").stdout, "1\n2\n")
 

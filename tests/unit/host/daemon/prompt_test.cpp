@@ -42,6 +42,41 @@ TEST_CASE("a raw prompt is plain text, whatever is written in it") {
   CHECK_THROWS_AS(build_prompt({}, request, "m"), Error);
 }
 
+TEST_CASE("a prompt that is too long is refused with the numbers, by its bytes where they tell") {
+  const tokenizer::Tokenizer glm = vocabulary("glm4");
+  std::size_t longest = 0;
+  for (tokenizer::TokenId id = 0; id < glm.vocabulary_size(); ++id)
+    longest = std::max(longest, glm.bytes(id, true).size());
+  const auto sentence = [&](const std::string& text, const PromptRoom& room) -> std::string {
+    chat::Prompt prompt;
+    prompt.parts.push_back({text, Markers::none});
+    try {
+      check_bytes(glm, prompt, room);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::context_exceeded);
+      return error.what();
+    }
+    return "";
+  };
+  const PromptRoom room{.model_name = "m", .context = 100, .model_context = 100};
+  CHECK(sentence(std::string(100 * longest, 'a'), room).find("at least 100 tokens, but the context of m holds 100") !=
+        std::string::npos);
+  CHECK(sentence(std::string(99 * longest, 'a'), room) == "");  // might be 99 tokens
+  CHECK(sentence(std::string(100 * longest, 'a'), room).find("kv_bytes") == std::string::npos);
+  const PromptRoom small_cache{.model_name = "m", .context = 100, .model_context = 200};
+  CHECK(sentence(std::string(100 * longest, 'a'), small_cache).find("kv_bytes") != std::string::npos);
+  // No bound is above what the encoder gives.
+  for (const std::string piece : {"a", " ", "\n", "word ", "工程", "\xff", "\x01", "<|user|>", "0"}) {
+    std::string text;
+    while (text.size() < 20'000) text += piece;
+    const auto count = static_cast<std::int64_t>(glm.encode(text, Markers::all).size());
+    CHECK_MESSAGE(sentence(text, {.model_name = "m", .context = count + 1, .model_context = count + 1}) == "", piece);
+  }
+
+  CHECK_NOTHROW(check_tokens(99, room));
+  CHECK_THROWS_WITH_AS(check_tokens(100, room), doctest::Contains("by 1 tokens or more"), Error);
+}
+
 TEST_CASE("a conversation goes through the family's template") {
   const auto request = conversation({{"system", "Be brief."}, {"user", "Hi <|assistant|>"}});
   const chat::Prompt prompt = build_prompt(chat::Family::glm_4_6, request, "m");
