@@ -137,7 +137,7 @@ if wants asan || wants fuzz; then
   sanitizer_build=$?
   if wants asan && [ $sanitizer_build -eq 0 ]; then
     stage "Address and undefined-behaviour sanitizers"
-    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_counted asan asan
+    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_counted asan asan -j "$(jobs)"
   fi
   if wants fuzz && [ $sanitizer_build -eq 0 ]; then
     seconds=${FUZZ_SECONDS:-20}
@@ -160,7 +160,7 @@ if wants tsan; then
   if check "thread sanitizer build" tsan-build build tsan --target "${targets[@]}"; then
     # Newer kernels place memory where this version of the sanitizer does not expect it.
     ! setarch -R true 2>/dev/null || launcher=(setarch -R)
-    ctest_counted tsan tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\$"
+    TSAN_OPTIONS="suppressions='$root/tests/tsan.supp'" ctest_counted tsan tsan -j "$(jobs)" -R "^($(IFS='|'; echo "${threaded[*]}"))\$"
     launcher=()
   fi
 fi

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/integration/daemon_process.h"
+#include "tests/unit/sanitizers.h"
 
 namespace glmhost::integration {
 namespace {
@@ -16,7 +17,7 @@ struct Tally {
 };
 
 constexpr std::size_t kClients = 200;
-constexpr std::size_t kRequests = 2000;
+constexpr std::size_t kRequests = test::kSanitized ? 400 : 2000;
 
 // Every client opens its share of the requests at once; every fifth request is one that all clients ask.
 Tally storm(const DaemonProcess& daemon, std::int32_t max_tokens) {
