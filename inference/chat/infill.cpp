@@ -14,8 +14,8 @@ constexpr std::string_view kCodeSuffix = "<|code_suffix|>";
 constexpr std::string_view kCodeMiddle = "<|code_middle|>";
 constexpr std::string_view kGlmBegin = "[gMASK]<sop>";
 
-constexpr std::int64_t kMarkerTokens = 32;  // markers, BOS, and what encoding the joined text may add to its parts
-constexpr std::int64_t kSteps = 4;          // in which the beginning of a prefix moves: a quarter of it at a time
+constexpr int kTries = 4;           // encoding the joined text may give a few tokens more than its parts have
+constexpr std::int64_t kSteps = 4;  // in which the beginning of a prefix moves: a quarter of it at a time
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -75,30 +75,6 @@ std::string keep_begin(const tokenizer::Tokenizer& tokenizer, const std::string&
   const std::size_t end = byte_position(tokenizer, text, most);
   const std::size_t line = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
   return text.substr(0, line != std::string::npos && line * 2 > end ? line + 1 : end);
-}
-
-std::int64_t cost(const tokenizer::Tokenizer& tokenizer, const InfillPiece& piece) {
-  return count(tokenizer, piece.path) + count(tokenizer, piece.text) + 16;  // and what stands around the two
-}
-
-InfillRequest cut(InfillRequest request, const tokenizer::Tokenizer& tokenizer, std::int64_t room) {
-  const std::int64_t prefix = count(tokenizer, request.prefix);
-  const std::int64_t suffix = count(tokenizer, request.suffix);
-  room -= count(tokenizer, request.path) + count(tokenizer, request.language);
-  std::int64_t context = 0;
-  std::size_t kept = 0;
-  for (; kept < request.context.size(); ++kept) {
-    const std::int64_t more = cost(tokenizer, request.context[kept]);
-    if (prefix + suffix + context + more > room) break;
-    context += more;
-  }
-  request.context.resize(kept);
-  if (prefix + suffix + context <= room) return request;
-  // The suffix has a quarter at least: what follows the gap says where to stop.
-  request.suffix = keep_begin(tokenizer, request.suffix, std::max(room / 4, room - prefix));
-  request.prefix =
-      keep_end(tokenizer, request.prefix, std::max<std::int64_t>(1, room - count(tokenizer, request.suffix)));
-  return request;
 }
 
 std::string with_line_end(std::string_view text) {
@@ -166,6 +142,36 @@ InfillTemplate InfillTemplate::of(const model_files::GgufFile& file, const token
   return result;
 }
 
+InfillRequest InfillTemplate::cut(InfillRequest request, const tokenizer::Tokenizer& tokenizer,
+                                  std::int64_t room) const {
+  const auto tokens_of = [&](const InfillRequest& one) {
+    return static_cast<std::int64_t>(tokenizer.encode(write(one).parts).size());
+  };
+  InfillRequest frame = request;  // markers, path and language alone
+  frame.prefix = "x";
+  frame.suffix.clear();
+  frame.context.clear();
+  const std::int64_t overhead = tokens_of(frame) + 1;  // and BOS
+  const std::int64_t prefix = count(tokenizer, request.prefix);
+  const std::int64_t suffix = count(tokenizer, request.suffix);
+  std::int64_t left = room - overhead - prefix - suffix;
+  std::size_t kept = 0;
+  for (; kept < request.context.size(); ++kept) {
+    frame.context = {request.context[kept]};
+    const std::int64_t cost = tokens_of(frame) - overhead + 1;
+    if (cost > left) break;
+    left -= cost;
+  }
+  request.context.resize(kept);
+  if (left >= 0) return request;
+  room = std::max<std::int64_t>(1, room - overhead);
+  // The suffix has a quarter at least: what follows the gap says where to stop.
+  request.suffix = keep_begin(tokenizer, request.suffix, std::max(room / 4, room - prefix));
+  const std::int64_t most = room - count(tokenizer, request.suffix);
+  request.prefix = keep_end(tokenizer, request.prefix, std::max<std::int64_t>(1, most));
+  return request;
+}
+
 Prompt InfillTemplate::render(const InfillRequest& request, const tokenizer::Tokenizer& tokenizer,
                               std::int64_t budget) const {
   InfillRequest wanted = request;
@@ -173,7 +179,15 @@ Prompt InfillTemplate::render(const InfillRequest& request, const tokenizer::Tok
   wanted.path = in_one_line(std::move(wanted.path));
   wanted.language = in_one_line(std::move(wanted.language));
   for (InfillPiece& piece : wanted.context) piece.path = in_one_line(std::move(piece.path));
-  return write(cut(std::move(wanted), tokenizer, std::max<std::int64_t>(1, budget - kMarkerTokens)));
+  Prompt prompt;
+  std::int64_t room = budget;
+  for (int i = 0; i < kTries; ++i) {
+    prompt = write(cut(wanted, tokenizer, room));
+    const auto tokens = static_cast<std::int64_t>(tokenizer.encode(prompt.parts).size()) + 1;
+    if (tokens <= budget || room <= 1) break;
+    room -= tokens - budget;
+  }
+  return prompt;
 }
 
 Prompt InfillTemplate::write(const InfillRequest& request) const {

@@ -53,6 +53,7 @@ class InfillTemplate {
   Prompt render(const InfillRequest& request, const tokenizer::Tokenizer& tokenizer, std::int64_t budget) const;
 
  private:
+  InfillRequest cut(InfillRequest request, const tokenizer::Tokenizer& tokenizer, std::int64_t room) const;
   Prompt write(const InfillRequest& request) const;
 
   InfillForm form_ = InfillForm::prefix_only;

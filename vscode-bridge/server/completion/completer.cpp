@@ -171,7 +171,7 @@ bool Completer::show(Place& place, const Question& question, const Situation& ba
       ++counters_.from_model;
       break;
   }
-  on_answer_({question.id, {std::move(placed)}, Verdict::shown, {}, source});
+  on_answer_({question.id, {std::move(placed)}, Verdict::shown, {}, source, question.situation.cursor});
   if (is_final) compute_ahead(place, question, rest, now);
   return true;
 }
@@ -223,7 +223,7 @@ bool Completer::answer_known(Place& place, const Question& question, Clock::time
     }
     if (typed.empty() && found.value.text.empty() && !question.is_explicit) {
       ++counters_.nothing;
-      on_answer_({question.id, {}, found.value.verdict, {}, Source::cache});
+      on_answer_({question.id, {}, found.value.verdict, {}, Source::cache, at.cursor});
       return true;
     }
   }
@@ -238,7 +238,7 @@ void Completer::ask(Question question, Clock::time_point now) {
   place.alternatives.clear();
   if (is_inside_word(question.situation) && !question.is_explicit) {
     ++counters_.nothing;
-    return on_answer_({question.id, {}, Verdict::in_word, {}, Source::typed_along});
+    return on_answer_({question.id, {}, Verdict::in_word, {}, Source::typed_along, 0});
   }
   const bool is_explicit = question.is_explicit;
   if (!is_explicit && answer_known(place, question, now)) {
@@ -278,7 +278,7 @@ void Completer::give_up(Place& place, Verdict verdict, std::string detail) {
   const QuestionId id = place.waiting->question.id;
   place.waiting.reset();
   ++(verdict == Verdict::superseded ? counters_.superseded : counters_.nothing);
-  on_answer_({id, {}, verdict, std::move(detail), Source::model});
+  on_answer_({id, {}, verdict, std::move(detail), Source::model, 0});
 }
 
 void Completer::try_answer(Place& place, Clock::time_point now) {
@@ -319,7 +319,7 @@ void Completer::try_answer_explicit(Place& place, Clock::time_point now) {
   const bool any_open = open(place.stream) || std::any_of(place.alternatives.begin(), place.alternatives.end(), open);
   if (any_open && !is_late) return;
   const Question question = place.waiting->question;
-  Answer answer{question.id, {}, Verdict::nothing, {}, Source::model};
+  Answer answer{question.id, {}, Verdict::nothing, {}, Source::model, question.situation.cursor};
   std::string first;
   const auto add = [&](const Stream& stream) {
     if (!stream.failure.empty()) answer.detail = stream.failure;

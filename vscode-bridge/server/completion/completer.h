@@ -46,6 +46,7 @@ struct Answer {
   Verdict verdict = Verdict::shown;
   std::string detail;  // of Verdict::unavailable
   Source source = Source::model;
+  std::size_t cursor = 0;  // the question's
 };
 
 struct CompleterOptions {

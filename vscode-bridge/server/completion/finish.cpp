@@ -84,6 +84,11 @@ class Brackets {
 
   const std::vector<char>& open() const { return open_; }
 
+  // The closers that a text behind the cursor has without their openers are those of the outermost brackets.
+  void leave_outermost(std::size_t count) {
+    open_.erase(open_.begin(), open_.begin() + static_cast<std::ptrdiff_t>(std::min(count, open_.size())));
+  }
+
  private:
   std::vector<char> open_;
   char quote_ = 0;
@@ -91,6 +96,12 @@ class Brackets {
   bool comment_ = false;
   bool hash_comments_;
 };
+
+std::size_t stray_closers(std::string_view text, std::string_view language) {
+  std::size_t count = 0;
+  for (Brackets brackets(language); const auto stray = brackets.read(text); ++count) text.remove_prefix(*stray + 1);
+  return count;
+}
 
 struct Indent {
   bool tabs = false;
@@ -223,6 +234,7 @@ std::string without_repetition(std::string_view text) {
 std::string without_stray_closers(std::string_view text, const Situation& situation) {
   Brackets brackets(situation.language);
   brackets.read_context(situation.prefix);
+  brackets.leave_outermost(stray_closers(below(situation), situation.language));
   const auto stray = brackets.read(text);
   if (!stray) return std::string(text);
   text = text.substr(0, *stray);
@@ -337,10 +349,18 @@ Placed place(std::string_view text, const Situation& situation) {
   const std::string_view first = text.substr(0, line);
   if (!is_only_closers(behind)) {
     // In the middle of a line: up to where the line goes on.
-    const std::size_t again = behind.size() >= 2 ? first.find(behind) : std::string_view::npos;
+    const std::string_view whole = rest.substr(0, rest.find_last_not_of(" \t\r") + 1);
+    std::size_t again = behind.size() >= 2 ? first.find(whole) : std::string_view::npos;
+    if (again == std::string_view::npos && behind.size() >= 2) again = first.find(behind);
     return {std::string(first.substr(0, again)), 0};
   }
-  const std::size_t at = first.rfind(behind);
+  // Brackets first: in "(1)" before ")" the bracket is its own.
+  const bool begins_with_bracket = std::string_view(")]}").find(behind.front()) != std::string_view::npos;
+  std::size_t at = first.rfind(behind);
+  if (begins_with_bracket) {
+    const auto stray = Brackets(situation.language).read(first);
+    at = stray && first.substr(*stray).starts_with(behind) ? *stray : std::string_view::npos;
+  }
   if (at == std::string_view::npos) return {std::string(first), 0};
   if (at + behind.size() == first.size() && line == text.size()) return {std::string(first.substr(0, at)), 0};
   return {std::string(text), rest.size()};

@@ -136,6 +136,10 @@ std::string request_text(const Json& id, std::string_view method, const Json& pa
   return dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
 }
 
+std::string valid_text(const std::string& bytes) {
+  return Json::parse(dump(bytes)).get<std::string>();
+}
+
 std::string with_header(const std::string& body) {
   return "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }

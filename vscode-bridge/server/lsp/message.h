@@ -58,6 +58,8 @@ std::string error_text(const Json& id, ErrorCode code, std::string_view sentence
 std::string notification_text(std::string_view method, const Json& params);
 std::string request_text(const Json& id, std::string_view method, const Json& params);
 
+std::string valid_text(const std::string& bytes);  // U+FFFD for what is no UTF-8
+
 std::string with_header(const std::string& body);
 
 }  // namespace glmhost::lsp
