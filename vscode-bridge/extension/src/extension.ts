@@ -196,11 +196,19 @@ let extension: Extension | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   extension = new Extension(context);
   await extension.start();
-  const isFirst = context.globalState.get<boolean>("started") !== true;
-  if (isFirst) {
-    await context.globalState.update("started", true);
-    void vscode.commands.executeCommand("glm.walkthrough");
-  }
+  if (context.globalState.get<boolean>("started") === true) return;
+  await context.globalState.update("started", true);
+  void offerFirstSteps();
+}
+
+// A page that opens by itself would take the keys of somebody who is typing.
+async function offerFirstSteps(): Promise<void> {
+  const show = "First Steps";
+  const answer = await vscode.window.showInformationMessage(
+    "GLM Host completes code with a model on this machine.",
+    show,
+  );
+  if (answer === show) await vscode.commands.executeCommand("glm.walkthrough");
 }
 
 export async function deactivate(): Promise<void> {
