@@ -44,6 +44,8 @@ SETTINGS = {
     "glm.startDaemon": "never",
     "workbench.startupEditor": "none",
     "editor.inlineSuggest.enabled": True,
+    # While a list of words is open, VS Code hides ghost text that does not go on from the word selected there.
+    "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
     "extensions.autoUpdate": False,
     "extensions.autoCheckUpdates": False,
     "telemetry.telemetryLevel": "off",
@@ -153,7 +155,7 @@ class VsCode(DaemonTestCase):
         ])
         first, along = values[3], values[4]
         self.assertTrue(along["text"].startswith(first[:4]), values)
-        self.assertEqual(along["gone"], 0, "the ghost text went away or changed while it was typed along")
+        self.assertEqual(along["gone"], [], "the ghost text went away or changed while it was typed along")
         self.assertEqual(along["rest"][:3], along["text"][3:6])
         saved = file.read_bytes().decode()
         self.assertTrue(saved.startswith(CODE + "        json.dump(config, stream"), saved)
@@ -168,13 +170,13 @@ class VsCode(DaemonTestCase):
         self.assertEqual(file.read_bytes().decode(), CODE + "        json.")
 
     def test_crlf_tabs_cjk_and_emoji_before_the_cursor(self):
-        head = CODE.replace("    ", "\t").replace("\n", "\r\n") + "\t\t名前 = '😀工程'; json."
+        head = CODE.replace("    ", "\t").replace("\n", "\r\n") + "\t\t名前 = '😀工程'; json"
         file = self.file("名前.py", head)
         values = self.drive("crlf", [
-            ["open", "名前.py"], ["press", "Control+End"], ["type", "d"], ["ghost", "ump("], ["press", "Tab"], ["save"],
+            ["open", "名前.py"], ["press", "Control+End"], ["type", "."], ["ghost", "dump("], ["press", "Tab"], ["save"],
         ])
         saved = file.read_bytes().decode()
-        self.assertTrue(saved.startswith(head + "dump("), values)
+        self.assertTrue(saved.startswith(head + ".dump("), values)
         self.assertEqual(saved.count("\n"), saved.count("\r\n"), "a line end is not the document's")
         self.assertNotIn("    ", saved)
 

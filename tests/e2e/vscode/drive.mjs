@@ -74,13 +74,14 @@ const steps = {
   // Types the first N characters of what is shown, and watches that the rest stays.
   typeAlong: async (count) => {
     const text = await ghost();
-    let gone = 0;
+    const gone = [];
     for (let i = 0; i < count; i++) {
       await page.keyboard.type(text[i]);
       for (let j = 0; j < 6; j++) {
         await pause(25);
         const now = await ghost();
-        if (now === "" || !text.slice(i).includes(now.slice(0, 3))) gone++;
+        // The old text, or the same less what was typed.
+        if (now !== text.slice(i) && now !== text.slice(i + 1)) gone.push(`${i}.${j}: ${now} | ${await page.evaluate(() => document.querySelector(".suggest-widget.visible")?.innerText ?? "")}`);
       }
     }
     return { text, rest: await ghost(), gone };

@@ -78,6 +78,7 @@ class Extension {
     };
     const client = new LanguageClient("glm", "GLM Host", server, options);
     this.client = client;
+    client.registerProposedFeatures(); // ghost text is among these in this version of the library
     client.onNotification("glm/status", (status: Status) => this.statusChanged(status));
     client.onNotification("glm/nothing", (nothing: Nothing) => this.bar.setNothing(nothing));
     client.onDidChangeState((event) => {
