@@ -270,7 +270,10 @@ void Completer::ask(Question question, Clock::time_point now) {
     return try_answer(place, now);
   }
   stop(place.stream);
-  place.waiting->start_at = now + place.rhythm.wait();
+  // Inside a word that went another way than was foretold, the model knows no better until the word is whole.
+  const std::string_view before = at.line_before();
+  const bool in_word = before.size() > 1 && is_word(before.back()) && is_word(before[before.size() - 2]);
+  place.waiting->start_at = now + (in_word ? place.rhythm.pause() : place.rhythm.wait());
   if (*place.waiting->start_at <= now) start(place, now);
 }
 
