@@ -72,12 +72,18 @@ class Preparation {
     return entry->model;
   }
 
+  // A gap can be filled only with the model at hand: what fits is counted in its tokens.
+  chat::Prompt prompt_for(const ModelIdentity& known, const ModelPtr& model) const {
+    if (request_->infill) return build_infill_prompt(model->infill, *request_, model->tokenizer, model->context_tokens);
+    return build_prompt(chat::ModelTemplate::from_text(known.chat_template), *request_, stored_.name);
+  }
+
   void generate() {
     ModelPtr model = loaded_model();
     const std::optional<ModelIdentity> known = identity(model);
-    if (!known) return failure_ ? fail(*failure_) : wait_for_model();
-    const chat::ModelTemplate chat_template = chat::ModelTemplate::from_text(known->chat_template);
-    const chat::Prompt prompt = build_prompt(chat_template, *request_, stored_.name);
+    const bool must_wait = !known || (request_->infill && model == nullptr);
+    if (must_wait) return failure_ ? fail(*failure_) : wait_for_model();
+    const chat::Prompt prompt = prompt_for(*known, model);
     if (content_ != known->content && request_->memo) {
       if (!look_for_answer(*known, prompt)) return;
     }
@@ -139,7 +145,7 @@ class Preparation {
     generation.stop = request_->stop;
     std::optional<chat::ReasoningSplitter> splitter;
     const bool is_base = model.chat_template.empty();
-    if (!is_base && !request_->prompt) splitter.emplace(model.chat_template.splitter(prompt));
+    if (!is_base && !request_->prompt && !request_->infill) splitter.emplace(model.chat_template.splitter(prompt));
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);

@@ -134,6 +134,7 @@ class Engine {
       job.usage.prompt_ms = milliseconds(job.first_token - job.started);
     }
     job.usage.generated_tokens += static_cast<std::uint32_t>(event.tokens.size());
+    job.usage.cached_prompt_tokens = static_cast<std::uint32_t>(event.reused_prompt_tokens);
     job.answer.add(event.text, to_logprobs(model.tokenizer, event.choices));
     if (!event.finished) return core_.deliver(job);
     running_.erase(found);

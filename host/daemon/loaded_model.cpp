@@ -72,6 +72,7 @@ std::shared_ptr<LoadedModel> load_model(const LoadTask& task, kernels::ThreadPoo
   loaded->stamp = stamp;
   loaded->architecture = file.architecture();
   loaded->chat_template = chat::ModelTemplate::of(file, loaded->tokenizer);
+  loaded->infill = chat::InfillTemplate::of(file, loaded->tokenizer);
   const MemoryNeed need = memory_need(file, task);
   // Before the hash: what cannot fit is refused without reading gigabytes.
   loaded->cache_bytes = task.reserve(task.stored.name, need);

@@ -15,6 +15,7 @@
 #include "host/daemon/model_file.h"
 #include "host/daemon/queue.h"
 #include "host/model_store/model_store.h"
+#include "inference/chat/infill.h"
 #include "inference/chat/model_template.h"
 #include "inference/generation/scheduler.h"
 #include "inference/model_files/gguf_file.h"
@@ -30,6 +31,7 @@ struct LoadedModel {
   FileStamp stamp;
   ModelIdentity identity;
   chat::ModelTemplate chat_template;
+  chat::InfillTemplate infill;
   std::string architecture;
   std::string note;  // a defect noticed at load
   std::int64_t context_tokens = 0;

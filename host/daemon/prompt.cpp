@@ -104,6 +104,25 @@ chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protoc
   return chat_template.render(std::move(render_request));
 }
 
+chat::Prompt build_infill_prompt(const chat::InfillTemplate& form, const protocol::Request& request,
+                                 const tokenizer::Tokenizer& tokenizer, std::int64_t context_tokens) {
+  const protocol::Infill& wanted = *request.infill;
+  chat::InfillRequest gap{.prefix = wanted.prefix,
+                          .suffix = wanted.suffix,
+                          .language = wanted.language,
+                          .path = wanted.path,
+                          .one_line = wanted.one_line,
+                          .context = {}};
+  for (const protocol::InfillContext& one : wanted.context) gap.context.push_back({one.path, one.text});
+  // Whoever asks for an answer as long as the context wants as much of it as there is, not a prompt of one token.
+  const std::int64_t answer = std::min<std::int64_t>(request.max_tokens, context_tokens / 2);
+  chat::Prompt prompt = form.render(gap, tokenizer, context_tokens - answer);
+  if (prompt.parts.empty()) {
+    throw Error(ErrorKind::bad_argument, "There is no text to go on from: give a prefix, or the file's path.");
+  }
+  return prompt;
+}
+
 std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt) {
   std::vector<std::int32_t> tokens = tokenizer.encode(prompt.parts);
   const std::optional<tokenizer::TokenId> bos = tokenizer.bos();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/protocol/messages.h"
+#include "inference/chat/infill.h"
 #include "inference/chat/model_template.h"
 #include "inference/tokenizer/tokenizer.h"
 
@@ -36,6 +37,11 @@ struct PromptRoom {
 // than the longest one of the vocabulary.
 void check_bytes(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt, const PromptRoom& room);
 void check_tokens(std::int64_t tokens, const PromptRoom& room);
+
+// A gap (request.infill is given) in the form that the model was trained for, cut so that it and the answer fit into
+// the context. Throws Error(bad_argument) when there is nothing to go on from.
+chat::Prompt build_infill_prompt(const chat::InfillTemplate& form, const protocol::Request& request,
+                                 const tokenizer::Tokenizer& tokenizer, std::int64_t context_tokens);
 
 // The prompt's tokens, with BOS in front where the model wants it and the template has not written it.
 std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt);

@@ -6,6 +6,7 @@ namespace {
 using Decoded = std::variant<Envelope<ClientMessage>, DecodeError>;
 
 constexpr std::size_t kMaxMessages = 100'000;
+constexpr std::size_t kMaxInfillContext = 256;
 constexpr std::size_t kMaxStops = 16;
 constexpr std::size_t kMaxStopBytes = 256;
 
@@ -22,6 +23,25 @@ void check_messages(Fields& fields, const Fields::Json& messages) {
   }
 }
 
+void read_infill_context(Fields& fields, InfillContext& one) {
+  fields.text("path", one.path, kMaxPathBytes);
+  fields.text("text", one.text, kMaxBodyBytes);
+}
+
+void read_infill(Fields& fields, Infill& infill) {
+  fields.text("prefix", infill.prefix, kMaxBodyBytes);
+  fields.text("suffix", infill.suffix, kMaxBodyBytes);
+  fields.text("language", infill.language, kMaxNameBytes);
+  fields.text("path", infill.path, kMaxPathBytes);
+  fields.boolean("one_line", infill.one_line);
+  const Fields::Json* const context = fields.array("context", kMaxInfillContext);
+  if (context == nullptr) return;
+  for (std::size_t i = 0; i < context->size(); ++i) {
+    read_part(fields, (*context)[i], "infill.context[" + std::to_string(i) + "].", infill.context.emplace_back(),
+              read_infill_context);
+  }
+}
+
 void read_source(Fields& fields, Request& request) {
   const Fields::Json* const messages = fields.array("messages", kMaxMessages);
   if (messages != nullptr) {
@@ -29,11 +49,15 @@ void read_source(Fields& fields, Request& request) {
     request.messages = *messages;
   }
   if (fields.find("prompt") != nullptr) fields.text("prompt", request.prompt.emplace(), kMaxBodyBytes);
+  if (const Fields::Json* const infill = fields.find("infill")) {
+    read_part(fields, *infill, "infill.", request.infill.emplace(), read_infill);
+  }
   if (fields.error()) return;
-  if (messages == nullptr && !request.prompt) {
-    fields.fail("There is nothing to generate from: one of \"messages\" and \"prompt\" must be given.");
-  } else if (messages != nullptr && request.prompt) {
-    fields.fail("Only one of \"messages\" and \"prompt\" may be given, not both.");
+  const int given = (messages != nullptr ? 1 : 0) + (request.prompt ? 1 : 0) + (request.infill ? 1 : 0);
+  if (given == 0) {
+    fields.fail("There is nothing to generate from: one of \"messages\", \"prompt\" and \"infill\" must be given.");
+  } else if (given > 1) {
+    fields.fail("Only one of \"messages\", \"prompt\" and \"infill\" may be given, not more.");
   } else if (request.prompt && request.prompt->empty()) {
     fields.fail(fields.label("prompt") + " is empty. Give some text to continue.");
   }

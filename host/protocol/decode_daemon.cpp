@@ -74,14 +74,6 @@ void read_model(Fields& fields, ModelStatus& model) {
   fields.text("note", model.note, kMaxBodyBytes);
 }
 
-// A map inside the body, read by the same rules.
-template <class Part>
-void read_part(Fields& fields, const Fields::Json& value, std::string where, Part& part, void (*read)(Fields&, Part&)) {
-  Fields inner(value, std::move(where));
-  if (!inner.error()) read(inner, part);
-  if (inner.error()) fields.fail(*inner.error());
-}
-
 void read_result(Fields& fields, Result& result) {
   fields.text("content", result.content, kMaxBodyBytes);
   fields.text("reasoning", result.reasoning, kMaxBodyBytes);

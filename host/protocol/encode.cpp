@@ -67,10 +67,18 @@ Json body_of(const Hello& hello) {
           {"pid", hello.pid}};
 }
 
+Json map_of(const Infill& infill) {
+  Json context = Json::array();
+  for (const InfillContext& one : infill.context) context.push_back({{"path", one.path}, {"text", one.text}});
+  return {{"prefix", infill.prefix}, {"suffix", infill.suffix},     {"language", infill.language},
+          {"path", infill.path},     {"one_line", infill.one_line}, {"context", std::move(context)}};
+}
+
 Json body_of(const Request& request) {
   Json body = {{"model", request.model}};
   if (!request.messages.is_null()) body["messages"] = request.messages;
   if (request.prompt) body["prompt"] = *request.prompt;
+  if (request.infill) body["infill"] = map_of(*request.infill);
   if (request.enable_thinking) body["enable_thinking"] = *request.enable_thinking;
   body["max_tokens"] = request.max_tokens;
   body["temperature"] = request.temperature;

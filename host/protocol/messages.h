@@ -68,11 +68,33 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
-// A generation. Exactly one of `messages` and `prompt` is given.
+// A piece of another file that helps to fill a gap.
+struct InfillContext {
+  std::string path;
+  std::string text;
+
+  bool operator==(const InfillContext&) const = default;
+};
+
+// A gap in a text, to be filled in whatever form the model was trained for. What does not fit into the model's context
+// is left out: first pieces of other files, the last one first, then the far ends of suffix and prefix.
+struct Infill {
+  std::string prefix;                  // before the gap
+  std::string suffix;                  // behind it
+  std::string language;                // an editor's name for it: "python", "cpp"; may be empty
+  std::string path;                    // may be empty
+  bool one_line = false;               // the answer is meant to end with its first line; some models want to be told
+  std::vector<InfillContext> context;  // at most 256; the same order from request to request keeps a common prefix
+
+  bool operator==(const Infill&) const = default;
+};
+
+// A generation. Exactly one of `messages`, `prompt` and `infill` is given.
 struct Request {
   std::string model;                          // name or path; empty: the configured default
   nlohmann::ordered_json messages = nullptr;  // a conversation, rendered by the model's chat template
   std::optional<std::string> prompt;          // raw text, continued as it stands; markers in it stay plain text
+  std::optional<Infill> infill;
   std::optional<bool> enable_thinking;
   std::int32_t max_tokens = 512;  // the budget, 1 .. 1,048,576
   float temperature = 0;          // 0 .. 10

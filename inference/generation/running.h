@@ -18,6 +18,7 @@ struct Running {
   GenerationRequest request;
   std::vector<std::int32_t> tokens;  // prompt and answer
   CacheHolding cache;
+  std::int64_t reused = 0;  // prompt tokens that the cache spared it before its first answer token
   tokenizer::Utf8Stream characters;
   StopMatcher stops;
 

@@ -34,6 +34,7 @@ std::int64_t pool_pages(const architectures::Model& model, const SchedulerOption
 SequenceEvent event_of(const Running& sequence) {
   SequenceEvent event;
   event.sequence = sequence.id;
+  event.reused_prompt_tokens = sequence.reused;
   return event;
 }
 
@@ -68,6 +69,7 @@ struct Scheduler::State {
   }
 
   std::int64_t pages_needed(const GenerationRequest& request) const;
+  void spare(Running& sequence, std::int64_t tokens);
   bool reserve(Running& sequence);
   bool reserve_by_parking(Running& sequence);
   void unpark();
@@ -123,13 +125,19 @@ bool Scheduler::State::any_interactive() const {
   return std::any_of(sequences.begin(), sequences.end(), [](const auto& s) { return s->interactive(); });
 }
 
+void Scheduler::State::spare(Running& sequence, std::int64_t tokens) {
+  counters.reused_tokens += static_cast<std::uint64_t>(tokens);
+  // What a parked answer gets back is no saving.
+  if (sequence.generated() == 0) sequence.reused += tokens;
+}
+
 // Takes over what is known of the sequence's tokens and has the rest of its pages set aside. Nothing is held when that
 // fails.
 bool Scheduler::State::reserve(Running& sequence) {
   if (occupied() >= options.max_sequences) return false;
   const std::int64_t spared = ledger.adopt(sequence.cache, sequence.tokens);
   if (ledger.promise(sequence.cache, pages_needed(sequence.request))) {
-    counters.reused_tokens += static_cast<std::uint64_t>(spared);
+    spare(sequence, spared);
     return true;
   }
   ledger.release(sequence.cache);
@@ -217,7 +225,7 @@ void Scheduler::State::plan_pass() {
   for (const auto& sequence : sequences) {
     if (room == 0) break;
     if (!takes_part(*sequence) || sequence->answering()) continue;
-    counters.reused_tokens += static_cast<std::uint64_t>(ledger.adopt(sequence->cache, sequence->tokens));
+    spare(*sequence, ledger.adopt(sequence->cache, sequence->tokens));
     if (waits_for_page(*sequence)) continue;
     const std::int64_t count = std::min(room, sequence->pending());
     shares.push_back({sequence.get(), count, count == sequence->pending()});

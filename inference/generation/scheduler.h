@@ -53,9 +53,10 @@ struct SequenceEvent {
   SequenceId sequence = 0;
   std::string text;
   std::vector<std::int32_t> tokens;
-  std::vector<Choice> choices;           // with logprobs, when asked for
-  std::optional<FinishReason> finished;  // the last event of a sequence
-  std::string failure;                   // a sentence, only with FinishReason::failed
+  std::vector<Choice> choices;            // with logprobs, when asked for
+  std::int64_t reused_prompt_tokens = 0;  // of its prompt, taken over from the cache
+  std::optional<FinishReason> finished;   // the last event of a sequence
+  std::string failure;                    // a sentence, only with FinishReason::failed
 };
 
 struct SchedulerOptions {

@@ -102,6 +102,25 @@ TEST_CASE("a base model continues one text and refuses the rest") {
   }
 }
 
+TEST_CASE("a gap is cut to what the answer leaves of the context") {
+  const tokenizer::Tokenizer llama = vocabulary("llama-bpe");
+  protocol::Request request;
+  request.infill.emplace();
+  request.infill->language = "cpp";
+  for (int i = 0; i < 400; ++i) request.infill->prefix += "int value_" + std::to_string(i) + ";\n";
+  request.max_tokens = 100;
+  const chat::Prompt prompt = build_infill_prompt({}, request, llama, 1000);
+  CHECK(encode_prompt(llama, prompt).size() <= 900);
+  CHECK(prompt.text().ends_with("int value_399;\n"));
+  request.max_tokens = 1'000'000;  // more than the context: half of it is left to the prompt
+  CHECK(encode_prompt(llama, build_infill_prompt({}, request, llama, 1000)).size() > 250);
+  CHECK(encode_prompt(llama, build_infill_prompt({}, request, llama, 1000)).size() <= 500);
+  request.infill->prefix = "";
+  CHECK_THROWS_AS(build_infill_prompt({}, request, llama, 1000), Error);
+  request.infill->path = "a.cpp";
+  CHECK(build_infill_prompt({}, request, llama, 1000).text() == "// a.cpp\n");
+}
+
 TEST_CASE("BOS stands in front once where the model wants it") {
   const tokenizer::Tokenizer spm = vocabulary("spm");
   REQUIRE(spm.bos().has_value());

@@ -167,8 +167,10 @@ TEST_CASE("text that is not UTF-8, named by its field") {
 }
 
 TEST_CASE("exactly one source") {
-  CHECK(has(refused(message(Kind::request, Json::object())).error.sentence, "one of \"messages\" and \"prompt\""));
+  CHECK(has(refused(message(Kind::request, Json::object())).error.sentence,
+            "one of \"messages\", \"prompt\" and \"infill\""));
   CHECK(has(request_error({{"prompt", "x"}, {"messages", {kUserMessage}}}), "Only one of"));
+  CHECK(has(request_error({{"prompt", "x"}, {"infill", {{"prefix", "x"}}}}), "Only one of"));
   CHECK(has(request_error({{"prompt", ""}}), "\"prompt\" is empty"));
   CHECK(has(request_error({{"messages", Json::array()}}), "\"messages\" is empty"));
 }
@@ -324,4 +326,22 @@ TEST_CASE("valid messages cut short or with bytes changed never do harm") {
   }
   CHECK(refusals > 1000);
   CHECK(refusals < 4000);
+}
+
+TEST_CASE("a gap to be filled: what must be a map, text, or not too long a list") {
+  const auto error = [](Json infill) {
+    return refused(message(Kind::request, Json{{"infill", std::move(infill)}})).error.sentence;
+  };
+  CHECK(has(error("x"), "infill"));
+  CHECK(has(error({{"prefix", 3}}), "infill.prefix"));
+  CHECK(has(error({{"suffix", Json::array()}}), "infill.suffix"));
+  CHECK(has(error({{"one_line", 1}}), "infill.one_line"));
+  CHECK(has(error({{"language", std::string(257, 'x')}}), "infill.language"));
+  CHECK(has(error({{"path", std::string(4097, 'x')}}), "infill.path"));
+  CHECK(has(error({{"context", "x"}}), "infill.context"));
+  CHECK(has(error({{"context", {{{"path", "a"}, {"text", 1}}}}}), "infill.context[0].text"));
+  CHECK(has(error({{"context", Json(257, Json::object())}}), "infill.context"));
+  const auto accepted = decode_client(views(message(Kind::request, Json{{"infill", {{"prefix", "x"}}}})));
+  REQUIRE(std::holds_alternative<Envelope<ClientMessage>>(accepted));
+  CHECK(std::get<Request>(std::get<Envelope<ClientMessage>>(accepted).message).infill->prefix == "x");
 }

@@ -95,8 +95,16 @@ Request request(Random& random) {
       if (coin(random)) message["tool_calls"] = json(random, 5);
       made.messages.push_back(std::move(message));
     }
-  } else {
+  } else if (coin(random)) {
     made.prompt = some_text(random, 5000);
+  } else {
+    Infill& infill = made.infill.emplace();
+    infill.prefix = text(random, 5000);
+    infill.suffix = text(random, 500);
+    infill.language = text(random);
+    infill.path = text(random);
+    infill.one_line = coin(random);
+    for (auto i = below(random, 4); i > 0; --i) infill.context.push_back({text(random), text(random, 300)});
   }
   if (coin(random)) made.enable_thinking = coin(random);
   made.max_tokens = any<std::int32_t>(random, 1, 1'048'576);
