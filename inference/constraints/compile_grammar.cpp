@@ -3,6 +3,7 @@
 #include "inference/constraints/constraint.h"
 #include "inference/constraints/formats.h"
 #include "inference/constraints/gbnf.h"
+#include "inference/constraints/numbers.h"
 #include "inference/constraints/regex.h"
 #include "inference/constraints/schema_grammar.h"
 #include "inference/error.h"
@@ -13,9 +14,6 @@ namespace {
 
 constexpr std::size_t kMostChoiceBytes = 64u << 20;
 constexpr int kWidestGrid = 32;
-// What a spreadsheet holds without loss: 15 digits before the point, 15 behind it. A weak model would otherwise write
-// digits for ever.
-constexpr std::string_view kNumber = R"(-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,3})?)";
 
 std::shared_ptr<Grammar> of_automaton(const DfaPointer& dfa) {
   auto grammar = std::make_shared<Grammar>();
@@ -49,7 +47,7 @@ std::string grid_schema() {
 }
 
 std::shared_ptr<Grammar> of_type(const Spec& spec) {
-  if (spec.text == "number") return of_automaton(regex_dfa(kNumber, Match::whole));
+  if (spec.text == "number") return of_automaton(usual_numerals(false));
   if (spec.text == "date") return of_automaton(format_dfa("date"));
   if (spec.text == "boolean") return of_automaton(literals({"true", "false"}));
   Spec schema = spec;

@@ -241,7 +241,13 @@ Choice Scheduler::State::choose(Running& sequence, std::span<const float> row) c
     return sample(row, allowed_vocabulary, sequence.request.sampling, sequence.tokens, sequence.generated(), mask);
   };
   if (!sequence.form) return draw({});
-  Choice choice = draw(sequence.form->mask());
+  const auto first = sequence.form->mask();
+  if (std::all_of(first.begin(), first.end(), [](constraints::MaskWord word) { return word == 0; })) {
+    throw Error(ErrorKind::bad_argument,
+                "The demanded form wants a character next that the model's vocabulary has no token for: demand another "
+                "form, or take another model.");
+  }
+  Choice choice = draw(first);
   if (sequence.form->accept(choice.token)) return choice;
   std::vector<constraints::MaskWord> mask;
   do {
