@@ -22,6 +22,7 @@ enum class ExitCode {
   deadline = 7,           // no answer in the time that was allowed
   too_large = 8,          // longer than the model's context
   already_running = 9,    // `glm serve`: a daemon is running
+  incomplete = 10,        // the answer was cut before it had the demanded form
   cancelled = 130,        // Ctrl-C
   output_closed = 141,    // whoever read the output went away
 };

@@ -6,9 +6,19 @@ namespace glmhost::cli {
 
 Json answer_json(const protocol::Result& result) {
   const protocol::Usage& usage = result.usage;
+  Json calls = Json::array();
+  for (const protocol::ToolCall& call : result.tool_calls) {
+    calls.push_back({{"id", call.id},
+                     {"name", call.name},
+                     {"arguments", Json::parse(call.arguments, nullptr, false)},
+                     {"status", call.status},
+                     {"problem", call.problem},
+                     {"source", call.source}});
+  }
   return {{"model", result.model},
           {"content", result.content},
           {"reasoning", result.reasoning},
+          {"tool_calls", std::move(calls)},
           {"finish_reason", result.finish_reason},
           {"from_memo", result.from_memo},
           {"usage",

@@ -4,6 +4,7 @@
 
 #include "host/daemon/memo_key.h"
 #include "host/daemon/model_file.h"
+#include "host/daemon/output_form.h"
 #include "host/daemon/prompt.h"
 
 namespace glmhost::daemon {
@@ -81,6 +82,7 @@ class Preparation {
   void generate() {
     ModelPtr model = loaded_model();
     const std::optional<ModelIdentity> known = identity(model);
+    if (request_->form && model == nullptr) check_form(*request_->form);
     const bool must_wait = !known || (request_->infill && model == nullptr);
     if (must_wait) return failure_ ? fail(*failure_) : wait_for_model();
     const chat::Prompt prompt = prompt_for(*known, model);
@@ -108,7 +110,8 @@ class Preparation {
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);
     if (job == nullptr) return false;
-    job->answer = Answer(std::move(kept->content), std::move(kept->reasoning), std::move(kept->logprobs));
+    job->answer = Answer(std::move(kept->content), std::move(kept->reasoning), std::move(kept->logprobs),
+                         std::move(kept->tool_calls));
     job->finish_reason = std::move(kept->finish_reason);
     job->usage.prompt_tokens = kept->prompt_tokens;
     job->usage.generated_tokens = kept->generated_tokens;
@@ -146,11 +149,14 @@ class Preparation {
     std::optional<chat::ReasoningSplitter> splitter;
     const bool is_base = model.chat_template.empty();
     if (!is_base && !request_->prompt && !request_->infill) splitter.emplace(model.chat_template.splitter(prompt));
+    if (request_->form) generation.form = demanded_form(*request_, model.constraints, splitter);
+    std::optional<chat::ToolCallParser> tools;
+    if (!request_->tools.empty()) tools.emplace(model.chat_template.tool_call_format(), request_->tools);
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);
     if (job == nullptr) return;
-    job->answer = Answer(std::move(splitter));
+    job->answer = Answer(std::move(splitter), std::move(tools));
     if (!prompt.template_failure.empty()) model.template_failure = prompt.template_failure;
     core_.enqueue(*job, std::move(generation));
     core_.accept(*job, core_.waiting.ahead(id_).value_or(0));

@@ -17,13 +17,14 @@
 #include "host/model_store/model_store.h"
 #include "inference/chat/infill.h"
 #include "inference/chat/model_template.h"
+#include "inference/constraints/constraint_cache.h"
 #include "inference/generation/scheduler.h"
 #include "inference/model_files/gguf_file.h"
 
 namespace glmhost::daemon {
 
 struct LoadedModel {
-  explicit LoadedModel(const model_files::GgufFile& file) : tokenizer(file) {}
+  explicit LoadedModel(const model_files::GgufFile& file) : tokenizer(file), constraints(tokenizer) {}
 
   // Fixed once loaded.
   LaneId lane = 0;  // where its requests wait; never used for another model
@@ -39,6 +40,7 @@ struct LoadedModel {
   std::uint64_t memory_bytes = 0;  // weights, workspace and cache
   tokenizer::Tokenizer tokenizer;
   std::unique_ptr<const architectures::Model> model;
+  constraints::ConstraintCache constraints;  // has a lock of its own
 
   // The engine's thread; cancel() from any.
   std::unique_ptr<generation::Scheduler> scheduler;

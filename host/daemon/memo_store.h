@@ -35,6 +35,7 @@ struct MemoAnswer {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t generated_tokens = 0;
   std::vector<std::vector<protocol::TokenProbability>> logprobs;
+  std::vector<protocol::ToolCall> tool_calls;
 };
 
 // What has to be known about a model to recognise an answer without loading it.

@@ -85,6 +85,11 @@ void check_tokens(std::int64_t tokens, const PromptRoom& room) {
 chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name) {
   if (request.prompt) return raw(*request.prompt);
+  if (chat_template.empty() && !request.tools.empty()) {
+    throw Error(ErrorKind::bad_argument, "The model " + std::string(model_name) +
+                                             " is a base model, which calls no tools. Leave them out, or take a chat "
+                                             "model.");
+  }
   if (chat_template.empty()) {
     if (const std::string* text = single_text(request.messages)) return raw(*text);
     throw Error(ErrorKind::bad_argument,
@@ -98,6 +103,7 @@ chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protoc
   }
   chat::Json rendered = chat::Json::object();
   rendered["messages"] = request.messages;
+  if (!request.tools.is_null()) rendered["tools"] = request.tools;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
   chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
   set_time(render_request);

@@ -44,11 +44,13 @@ void read_part(Fields& fields, const Fields::Json& value, std::string where, Par
 // Runs `read(fields, message)` over the body, and wraps up.
 template <class Messages, class Message>
 std::variant<Envelope<Messages>, DecodeError> decode_body(const RawMessage& raw, void (*read)(Fields&, Message&)) {
-  Message message;
+  Envelope<Messages> envelope;
+  envelope.id = raw.id;
+  Message& message = envelope.message.template emplace<Message>();
   Fields fields(raw.body);
   if (!fields.error()) read(fields, message);
   if (fields.error()) return bad_message(raw.id, *fields.error());
-  return Envelope<Messages>{raw.id, std::move(message)};
+  return envelope;
 }
 
 // Memory is the one thing that decoding itself can run out of.

@@ -7,6 +7,8 @@ using Decoded = std::variant<Envelope<ClientMessage>, DecodeError>;
 
 constexpr std::size_t kMaxMessages = 100'000;
 constexpr std::size_t kMaxInfillContext = 256;
+constexpr std::size_t kMaxChoices = 1'000'000;
+constexpr std::size_t kMaxTools = 1000;
 constexpr std::size_t kMaxStops = 16;
 constexpr std::size_t kMaxStopBytes = 256;
 
@@ -39,6 +41,54 @@ void read_infill(Fields& fields, Infill& infill) {
   for (std::size_t i = 0; i < context->size(); ++i) {
     read_part(fields, (*context)[i], "infill.context[" + std::to_string(i) + "].", infill.context.emplace_back(),
               read_infill_context);
+  }
+}
+
+void read_form(Fields& fields, OutputForm& form) {
+  std::string kind;
+  fields.require("kind");
+  fields.text("kind", kind, kMaxNameBytes);
+  if (fields.error()) return;
+  const std::optional<OutputForm::Kind> known = find_form_kind(kind);
+  if (!known) {
+    return fields.fail(fields.label("kind") + " must be one of json_schema, regex, grammar, choice and type.");
+  }
+  form.kind = *known;
+  if (form.kind != OutputForm::Kind::choice) {
+    fields.require("text");
+    return fields.text("text", form.text, kMaxBodyBytes);
+  }
+  fields.require("choices");
+  const Fields::Json* const choices = fields.array("choices", kMaxChoices);
+  if (choices == nullptr) return;
+  for (const Fields::Json& choice : *choices) {
+    if (!choice.is_string()) return fields.fail("Each entry of " + fields.label("choices") + " must be text.");
+    form.choices.push_back(choice.get<std::string>());
+  }
+}
+
+void check_tools(Fields& fields, const Fields::Json& tools) {
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    if (!tools[i].is_object()) return fields.fail(fields.label("tools[" + std::to_string(i) + "]") + " must be a map.");
+  }
+}
+
+// What is demanded of the answer, and what may not be demanded together.
+void read_demands(Fields& fields, Request& request) {
+  if (const Fields::Json* const form = fields.find("form")) {
+    read_part(fields, *form, "form.", request.form.emplace(), read_form);
+  }
+  if (const Fields::Json* const tools = fields.array("tools", kMaxTools)) {
+    check_tools(fields, *tools);
+    request.tools = *tools;
+  }
+  if (fields.error()) return;
+  if (!request.tools.is_null() && request.messages.is_null()) {
+    fields.fail("\"tools\" need a conversation: give \"messages\".");
+  } else if (request.form && !request.tools.is_null()) {
+    fields.fail("Only one of \"form\" and \"tools\" may be given, not both.");
+  } else if (request.form && !request.stop.empty()) {
+    fields.fail("\"stop\" and \"form\" cannot be combined: the form says where the answer ends.");
   }
 }
 
@@ -88,6 +138,7 @@ void read_request(Fields& fields, Request& request) {
   fields.whole("seed", request.seed);
   fields.whole("logprobs", request.logprobs, 0, 20);
   read_stops(fields, request);
+  read_demands(fields, request);
   auto priority = static_cast<std::uint8_t>(request.priority);
   fields.whole<std::uint8_t>("priority", priority, 0, 1);
   request.priority = static_cast<Priority>(priority);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/constraints/regex.h"
 #include "inference/constraints/schema_document.h"
 #include "inference/error.h"
 
@@ -287,6 +288,13 @@ void NumberSet::add(const NumberSet& other) {
 
 DfaPointer number_dfa(const NumberSet& set) {
   return NumeralAutomaton(set).build();
+}
+
+DfaPointer usual_numerals(bool integers) {
+  static const DfaPointer whole = regex_dfa("0|-?[1-9][0-9]{0,14}", Match::whole);
+  static const DfaPointer any =
+      regex_dfa(R"(-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,3})?)", Match::whole);
+  return integers ? whole : any;
 }
 
 DfaPointer number_values_dfa(const std::vector<Decimal>& values) {

@@ -118,10 +118,10 @@ class SchemaGrammar {
       if (simple) {
         TerminalId& known =
             numbers_.try_emplace(shape.numbers.integer ? (*shape.numbers.integer ? 1 : 2) : 0, kNone).first->second;
-        if (known == kNone) known = grammar_->add_bytes(numeral_dfa(shape));
+        if (known == kNone) known = grammar_->add_bytes(numerals(shape));
         terminal = known;
       } else {
-        terminal = grammar_->add_bytes(numeral_dfa(shape));
+        terminal = grammar_->add_bytes(numerals(shape));
       }
       link(start, Edge::Kind::terminal, terminal, end_);
     }
@@ -144,6 +144,13 @@ class SchemaGrammar {
       terminal.one_spelling = usual();
     }
     return known = grammar_->add_terminal(std::move(terminal));
+  }
+
+  DfaPointer numerals(const Shape& shape) const {
+    const DfaPointer all = numeral_dfa(shape);
+    if (!usual() || all->empty()) return all;
+    const DfaPointer short_ones = intersection(*all, *usual_numerals(shape.numbers.integer == true));
+    return short_ones->empty() ? all : short_ones;
   }
 
   bool usual() const { return spec_.white_space == Spec::WhiteSpace::usual; }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "inference/generation/cache_ledger.h"
+#include "inference/generation/output_form.h"
 #include "inference/generation/scheduler.h"
 #include "inference/generation/stop_matcher.h"
 #include "inference/tokenizer/tokenizer.h"
@@ -21,9 +23,21 @@ struct Running {
   std::int64_t reused = 0;  // prompt tokens that the cache spared it before its first answer token
   tokenizer::Utf8Stream characters;
   StopMatcher stops;
+  std::optional<FormFollower> form;
+  std::size_t opening = 0;  // tokens of the answer that the form demanded and no event has told of yet
 
-  Running(SequenceId name, const GenerationRequest& wanted)
-      : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {}
+  Running(SequenceId name, const GenerationRequest& wanted, const tokenizer::Tokenizer& tokenizer)
+      : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {
+    if (request.form.constraint == nullptr) return;
+    form.emplace(request.form, tokenizer);
+    if (!jumps()) return;
+    const std::vector<std::int32_t> demanded = form->opening(static_cast<std::size_t>(request.max_tokens - 1));
+    opening = demanded.size();
+    tokens.insert(tokens.end(), demanded.begin(), demanded.end());
+  }
+
+  // Whoever asks for probabilities wants the model's word on every token.
+  bool jumps() const { return form && request.sampling.logprobs == 0; }
 
   std::int64_t pending() const { return static_cast<std::int64_t>(tokens.size()) - cache.computed; }
   std::int64_t generated() const { return static_cast<std::int64_t>(tokens.size() - request.prompt.size()); }

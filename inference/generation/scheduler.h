@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "inference/architectures/model.h"
+#include "inference/generation/output_form.h"
 #include "inference/generation/sampler.h"
 #include "inference/tokenizer/tokenizer.h"
 
@@ -30,7 +31,7 @@ namespace glmhost::generation {
 enum class Priority { interactive, batch };
 
 enum class FinishReason {
-  stop,     // the model ended its turn, or a stop string came
+  stop,     // the model ended its turn, a stop string came, or the demanded form is complete
   length,   // max_tokens
   context,  // the model's context is full
   cancelled,
@@ -43,6 +44,7 @@ struct GenerationRequest {
   std::int32_t max_tokens = 512;  // 1 .. context length
   std::vector<std::string> stop;  // texts that end the answer and are not part of it; at most 16, not empty
   Priority priority = Priority::interactive;
+  OutputForm form;  // without a constraint: any; with one, no stop strings
 };
 
 using SequenceId = std::uint64_t;
