@@ -1,4 +1,4 @@
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 
 #include <utf8proc.h>
 
