@@ -19,13 +19,15 @@ struct ParseOptions {
   bool words = false;         // and, or, not, in, == and !== are operators; != is <>
   bool line_ends_it = false;  // a line end outside of parentheses ends the expression
 
-  bool calls_touch = false;   // NAME( is a call only without a blank before the parenthesis: `group region (...)`
+  bool calls_touch = false;  // NAME( is a call only without a blank before the parenthesis: `group region (...)`
 
   // Found before Excel's of the same name; made by function_rows(). An aggregate among all functions may end in
   // `where CONDITION` when words is on.
   std::span<const Function> own_functions = {};
 
-  static ParseOptions table_language() { return {.cells = false, .words = true, .line_ends_it = true, .calls_touch = true}; }
+  static ParseOptions table_language() {
+    return {.cells = false, .words = true, .line_ends_it = true, .calls_touch = true};
+  }
 };
 
 // The whole text, with or without a = in front. Throws SyntaxError.

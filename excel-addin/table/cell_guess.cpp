@@ -123,7 +123,8 @@ Cell iso_date(std::string_view text) {
   if (!serial) return {CellClass::text};
   if (text.size() == 10) return {CellClass::date, Tag::date, *serial};
   const auto hour = digits_at(text, 11, 2), minute = digits_at(text, 14, 2);
-  if ((text[10] != ' ' && text[10] != 'T') || !hour || !minute || *hour > 23 || *minute > 59 || text[13] != ':') return {CellClass::text};
+  if ((text[10] != ' ' && text[10] != 'T') || !hour || !minute || *hour > 23 || *minute > 59 || text[13] != ':')
+    return {CellClass::text};
   int seconds = 0;
   if (text.size() != 16) {
     const auto second = digits_at(text, 17, 2);
@@ -147,7 +148,8 @@ std::optional<SlashDate> slash_date(std::string_view text) {
   char divider = 0;
   for (int part = 0; part < 3; ++part) {
     const std::size_t start = at;
-    while (at < text.size() && is_digit(text[at]) && at - start < 4) parts[part] = parts[part] * 10 + (text[at++] - '0');
+    while (at < text.size() && is_digit(text[at]) && at - start < 4)
+      parts[part] = parts[part] * 10 + (text[at++] - '0');
     const std::size_t length = at - start;
     if (part < 2 ? length < 1 || length > 2 : length != 4) return std::nullopt;
     if (part == 2) break;
@@ -173,10 +175,11 @@ bool has_decimal_point(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('-')) text.remove_prefix(1);
   const auto point = text.find('.');
-  if (point == std::string_view::npos || point == 0 || text.find('.', point + 1) != std::string_view::npos) return false;
+  if (point == std::string_view::npos || point == 0 || text.find('.', point + 1) != std::string_view::npos)
+    return false;
   const std::string_view whole = text.substr(0, point), behind = text.substr(point + 1);
-  return std::all_of(whole.begin(), whole.end(), is_digit) && !behind.empty() && std::all_of(behind.begin(), behind.end(), is_digit) &&
-         (behind.size() != 3 || whole.size() > 3);
+  return std::all_of(whole.begin(), whole.end(), is_digit) && !behind.empty() &&
+         std::all_of(behind.begin(), behind.end(), is_digit) && (behind.size() != 3 || whole.size() > 3);
 }
 
 Cell guessed_cell(std::string_view text, char decimal) {
@@ -222,7 +225,8 @@ Cell guessed_cell(std::string_view text, char decimal) {
   }
   if ((inside.size() == 4 || inside.size() == 5) && (first == 't' || first == 'T' || first == 'f' || first == 'F')) {
     const bool is_true = formula::equal_without_case(inside, "TRUE");
-    if (is_true || formula::equal_without_case(inside, "FALSE")) return {CellClass::boolean, Tag::boolean, is_true ? 1.0 : 0.0};
+    if (is_true || formula::equal_without_case(inside, "FALSE"))
+      return {CellClass::boolean, Tag::boolean, is_true ? 1.0 : 0.0};
   }
   return {CellClass::text};
 }

@@ -188,9 +188,8 @@ constexpr std::size_t kGatherBlock = std::size_t{1} << 15;  // a multiple of 64:
 
 template <class Task>
 void in_blocks(std::size_t rows, Workers& workers, const Task& task) {
-  workers.run((rows + kGatherBlock - 1) / kGatherBlock, [&](std::size_t block) {
-    task(block * kGatherBlock, std::min(rows, (block + 1) * kGatherBlock));
-  });
+  workers.run((rows + kGatherBlock - 1) / kGatherBlock,
+              [&](std::size_t block) { task(block * kGatherBlock, std::min(rows, (block + 1) * kGatherBlock)); });
 }
 
 template <class T>
@@ -283,8 +282,8 @@ Column concatenated(std::span<const Column> columns) {
           payloads[at] = column.booleans()[row];
           break;
         case ColumnType::mixed:
-          payloads[at] = tags[at] == Tag::text ? codes[static_cast<std::size_t>(column.payloads()[row])]
-                                               : column.payloads()[row];
+          payloads[at] =
+              tags[at] == Tag::text ? codes[static_cast<std::size_t>(column.payloads()[row])] : column.payloads()[row];
           break;
         default:
           break;

@@ -56,7 +56,9 @@ class Reader {
     if (!split(cuts)) {
       // A quote where none belongs misleads the search for places to cut.
       if (text_.size() - body_ >= kLargestPiece) {
-        throw TableError("A quote stands inside of a field without quotes, and the file is too large (1 GiB or more) to be read in one piece.");
+        throw TableError(
+            "A quote stands inside of a field without quotes, and the file is too large (1 GiB or more) to be read in "
+            "one piece.");
       }
       notes_.push_back("A quote stands where none belongs; it was read as part of its field.");
       cuts = {0, text_.size() - body_};
@@ -81,7 +83,8 @@ class Reader {
       body_ = last.offset + (last.length & Fields::kLength);
       if ((last.length & Fields::kQuoted) != 0) ++body_;
       while (body_ < text_.size() && text_[body_] != '\n' && text_[body_] != '\r') ++body_;
-      if (body_ < text_.size()) body_ += text_[body_] == '\r' && body_ + 1 < text_.size() && text_[body_ + 1] == '\n' ? 2 : 1;
+      if (body_ < text_.size())
+        body_ += text_[body_] == '\r' && body_ + 1 < text_.size() && text_[body_ + 1] == '\n' ? 2 : 1;
       names_ = std::move(first);
     } else {
       names_.resize(first.size());
@@ -146,7 +149,10 @@ class Reader {
     workers_.run(pieces_.size(), [&](std::size_t i) {
       Piece& piece = pieces_[i];
       piece.text = body.substr(cuts[i], cuts[i + 1] - cuts[i]);
-      if (piece.text.size() >= kLargestPiece) throw TableError("A row of the file is 1 GiB long or longer; is it a table at all? An opening quote without its end makes one row of all that follows.");
+      if (piece.text.size() >= kLargestPiece)
+        throw TableError(
+            "A row of the file is 1 GiB long or longer; is it a table at all? An opening quote without its end makes "
+            "one row of all that follows.");
       Fields fields;
       split_fields(piece.text, delimiter_, skip_blank_lines_, kMostTableRows, fields);
       if (fields.stray_quote && pieces_.size() > 1) stray = true;
@@ -240,8 +246,12 @@ class Reader {
       long_rows += piece.long_rows;
     }
     if (open_quote_) notes_.push_back("The file ends inside of a quoted field; its closing quote is missing.");
-    if (short_rows > 0) notes_.push_back(counted(short_rows, "row has", "rows have") + " fewer fields than the first row; the missing cells are empty.");
-    if (long_rows > 0) notes_.push_back(counted(long_rows, "row has", "rows have") + " more fields than the first row; they stand in columns of their own.");
+    if (short_rows > 0)
+      notes_.push_back(counted(short_rows, "row has", "rows have") +
+                       " fewer fields than the first row; the missing cells are empty.");
+    if (long_rows > 0)
+      notes_.push_back(counted(long_rows, "row has", "rows have") +
+                       " more fields than the first row; they stand in columns of their own.");
     names_.resize(width);
     for (Piece& piece : pieces_) {
       piece.columns.resize(width);
@@ -278,7 +288,9 @@ class Reader {
       while (!name.empty() && name.back() == ' ') name.pop_back();
       if (name.empty()) name = "Column" + std::to_string(i + 1);
       const std::string free = free_name(taken, name);
-      if (free != name) notes_.push_back("The header `" + formula::valid_utf8(name) + "` stands there more than once; column " + std::to_string(i + 1) + " is called `" + formula::valid_utf8(free) + "`.");
+      if (free != name)
+        notes_.push_back("The header `" + formula::valid_utf8(name) + "` stands there more than once; column " +
+                         std::to_string(i + 1) + " is called `" + formula::valid_utf8(free) + "`.");
       taken.add(free, Column());
       names.push_back(free);
     }
@@ -310,7 +322,8 @@ class Reader {
     });
   }
 
-  Column assemble_column(std::size_t i, std::size_t rows, const std::string& name, std::vector<std::string>& notes) const {
+  Column assemble_column(std::size_t i, std::size_t rows, const std::string& name,
+                         std::vector<std::string>& notes) const {
     const bool texts = !pieces_.empty() && pieces_[0].columns[i].texts;
     return texts ? assemble_texts(i, rows, name, notes) : assemble_cells(i, rows, name, notes);
   }
@@ -321,10 +334,12 @@ class Reader {
     return codes;
   }
 
-  Column assemble_cells(std::size_t i, std::size_t rows, const std::string& name, std::vector<std::string>& notes) const {
+  Column assemble_cells(std::size_t i, std::size_t rows, const std::string& name,
+                        std::vector<std::string>& notes) const {
     Buffer<double> payloads(rows);
     Buffer<Tag> tags;
-    const bool tagged = std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) { return !piece.columns[i].tags.empty(); });
+    const bool tagged =
+        std::any_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) { return !piece.columns[i].tags.empty(); });
     if (tagged) tags = Buffer<Tag>(rows);
     DictionaryBuilder all;
     Counts counts{};
@@ -353,19 +368,22 @@ class Reader {
     const std::string shown = "Column `" + formula::valid_utf8(name) + "`";
     if (grouped) notes.push_back(shown + " has thousands separators in its numbers; they were left out.");
     if (const std::size_t odd = texts_of(counts); odd > 0) {
-      notes.push_back(shown + " is almost numeric: " + counted(odd, "cell is", "cells are") + " text, the first in row " +
-                      std::to_string(first_odd + 1) + ": \"" + formula::valid_utf8(odd_text.substr(0, 60)) + "\".");
+      notes.push_back(shown + " is almost numeric: " + counted(odd, "cell is", "cells are") +
+                      " text, the first in row " + std::to_string(first_odd + 1) + ": \"" +
+                      formula::valid_utf8(odd_text.substr(0, 60)) + "\".");
     }
     if (!tagged) return Column::numbers(std::move(payloads));
     // Days with and without a time are one type.
     if (of(counts, CellClass::date) > 0) {
       const auto cells = tags.span();
-      if (std::find(cells.begin(), cells.end(), Tag::date_time) != cells.end()) std::replace(cells.begin(), cells.end(), Tag::date, Tag::date_time);
+      if (std::find(cells.begin(), cells.end(), Tag::date_time) != cells.end())
+        std::replace(cells.begin(), cells.end(), Tag::date, Tag::date_time);
     }
     return Column::mixed(std::move(tags), std::move(payloads), all.finish());
   }
 
-  Column assemble_texts(std::size_t i, std::size_t rows, const std::string& name, std::vector<std::string>& notes) const {
+  Column assemble_texts(std::size_t i, std::size_t rows, const std::string& name,
+                        std::vector<std::string>& notes) const {
     DictionaryBuilder all;
     Buffer<std::uint32_t> codes(rows);
     Buffer<std::uint64_t> valid(bitmap_words(rows));
@@ -393,8 +411,9 @@ class Reader {
   }
 
   // 31/01/2026 throughout, or 01/31/2026 throughout, and at least one day beyond 12 to tell.
-  static std::optional<Column> slash_dates(const Dictionary& dictionary, const Buffer<std::uint32_t>& codes, Buffer<std::uint64_t>& valid,
-                                           const std::string& name, std::vector<std::string>& notes) {
+  static std::optional<Column> slash_dates(const Dictionary& dictionary, const Buffer<std::uint32_t>& codes,
+                                           Buffer<std::uint64_t>& valid, const std::string& name,
+                                           std::vector<std::string>& notes) {
     if (dictionary.size() == 0) return std::nullopt;
     bool day_first = true, month_first = true;
     std::vector<double> day_serials, month_serials;
@@ -410,11 +429,13 @@ class Reader {
     }
     const std::string shown = "Column `" + formula::valid_utf8(name) + "`";
     if (day_first == month_first) {
-      notes.push_back(shown + (day_first ? " has dates that do not show whether the day or the month comes first; they stay text."
-                                         : " has dates with the day first and dates with the month first; they stay text."));
+      notes.push_back(
+          shown + (day_first ? " has dates that do not show whether the day or the month comes first; they stay text."
+                             : " has dates with the day first and dates with the month first; they stay text."));
       return std::nullopt;
     }
-    notes.push_back(shown + (day_first ? " was read as dates with the day first." : " was read as dates with the month first."));
+    notes.push_back(
+        shown + (day_first ? " was read as dates with the day first." : " was read as dates with the month first."));
     const std::vector<double>& serials = day_first ? day_serials : month_serials;
     Buffer<double> cells(codes.size());
     bool empties = false;
@@ -422,7 +443,8 @@ class Reader {
       cells[row] = serials[codes[row]];
       empties |= (valid[row >> 6] >> (row & 63) & 1) == 0;
     }
-    return Column::numbers(std::move(cells), empties ? std::move(valid) : Buffer<std::uint64_t>(), formula::NumberKind::date);
+    return Column::numbers(std::move(cells), empties ? std::move(valid) : Buffer<std::uint64_t>(),
+                           formula::NumberKind::date);
   }
 
   const CsvOptions& options_;

@@ -5,10 +5,10 @@
 // field. A short row ends in empty cells; a long one makes further columns.
 //
 // Types are guessed a column at a time, and never so that writing the table again would lose something: a column with
-// 00123, a whole number of more than 15 digits, +49..., 1E5 or 1-2 in it stays text. Numbers with decimal commas are read where the
-// delimiter is no comma. Dates are 2026-01-31 with or without a time; 31/01/2026 or 01/31/2026 where the whole column has
-// one order and shows which. An almost numeric column becomes mixed, and a note names the cells that are no numbers. An
-// unquoted field of nothing is empty; "" is a text without characters.
+// 00123, a whole number of more than 15 digits, +49..., 1E5 or 1-2 in it stays text. Numbers with decimal commas are
+// read where the delimiter is no comma. Dates are 2026-01-31 with or without a time; 31/01/2026 or 01/31/2026 where the
+// whole column has one order and shows which. An almost numeric column becomes mixed, and a note names the cells that
+// are no numbers. An unquoted field of nothing is empty; "" is a text without characters.
 #pragma once
 
 #include <optional>

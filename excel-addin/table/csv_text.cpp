@@ -23,7 +23,11 @@ bool is_valid_utf8(std::string_view text) {
       }
     }
     const unsigned char c = byte(i);
-    const std::size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    const std::size_t length = c < 0x80                ? 1
+                               : c >= 0xC2 && c < 0xE0 ? 2
+                               : c >= 0xE0 && c < 0xF0 ? 3
+                               : c >= 0xF0 && c < 0xF5 ? 4
+                                                       : 0;
     if (length == 0 || i + length > text.size()) return false;
     for (std::size_t k = 1; k < length; ++k) {
       if ((byte(i + k) & 0xC0) != 0x80) return false;
@@ -47,9 +51,10 @@ std::string from_utf16_bytes(std::string_view bytes, bool big_endian) {
 }
 
 // 0x80 to 0x9F of Windows-1252; the rest is as in Unicode.
-constexpr std::array<std::uint16_t, 32> kWindows1252 = {
-    0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
-    0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178};
+constexpr std::array<std::uint16_t, 32> kWindows1252 = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                        0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                                        0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                        0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
 
 std::string from_windows_1252(std::string_view bytes) {
   std::string text;
@@ -110,7 +115,8 @@ char sniffed_delimiter(std::string_view text) {
     const auto same = static_cast<double>(
         std::count_if(lines.begin(), lines.end(), [&](const auto& line) { return line[which] == first; }));
     // How many lines agree counts most; then how many fields there are.
-    const double score = same / static_cast<double>(lines.size()) * 1000 + static_cast<double>(std::min<std::size_t>(first, 100));
+    const double score =
+        same / static_cast<double>(lines.size()) * 1000 + static_cast<double>(std::min<std::size_t>(first, 100));
     if (score > best_score) {
       best_score = score;
       best = kCandidates[which];
@@ -150,7 +156,8 @@ void split_fields(std::string_view text, char delimiter, bool skip_blank_lines, 
           }
           break;
         }
-        out.fields.push_back({place(inside), (place(at) - place(inside)) | Fields::kQuoted | (escaped ? Fields::kEscaped : 0)});
+        out.fields.push_back(
+            {place(inside), (place(at) - place(inside)) | Fields::kQuoted | (escaped ? Fields::kEscaped : 0)});
         if (at < end) ++at;
         if (at < end && *at != delimiter && *at != '\n' && *at != '\r') {
           // "a"b: what stands behind the closing quote belongs to the field, quotes and all.
@@ -183,7 +190,10 @@ std::vector<std::size_t> cut_rows(std::string_view text, std::size_t piece_size)
   bool quoted = false;
   while (text.size() - at > piece_size) {
     std::size_t end = at + piece_size;
-    quoted = std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end), '"') % 2 != 0;
+    quoted = std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end),
+                        '"') %
+                 2 !=
+             0;
     // On to the end of a line that no quote spans.
     while (end < text.size()) {
       const char c = text[end++];

@@ -16,8 +16,8 @@ char sniffed_delimiter(std::string_view text);
 
 // Fields of some rows. Offsets are relative to the text given.
 struct Fields {
-  // Per field: where it begins and how long it is. The high bit of `length` marks a quoted one, the next one a quoted one that has
-  // doubled quotes in it.
+  // Per field: where it begins and how long it is. The high bit of `length` marks a quoted one, the next one a quoted
+  // one that has doubled quotes in it.
   struct Field {
     std::uint32_t offset, length;
   };

@@ -67,7 +67,8 @@ void append_cell(std::string& out, const Prepared& prepared, std::size_t row) {
     case Tag::empty:
       return;
     case Tag::text: {
-      const auto code = column.type() == ColumnType::text ? column.codes()[row] : static_cast<std::uint32_t>(column.payloads()[row]);
+      const auto code =
+          column.type() == ColumnType::text ? column.codes()[row] : static_cast<std::uint32_t>(column.payloads()[row]);
       if (prepared.texts.empty()) {
         append_text(out, column.dictionary()->text(code));
       } else {
@@ -82,7 +83,8 @@ void append_cell(std::string& out, const Prepared& prepared, std::size_t row) {
       return;
     }
     default:
-      append_kind(out, column.type() == ColumnType::number ? column.numbers()[row] : column.payloads()[row], kind_of(tag));
+      append_kind(out, column.type() == ColumnType::number ? column.numbers()[row] : column.payloads()[row],
+                  kind_of(tag));
   }
 }
 
@@ -101,14 +103,16 @@ void write_csv(const Table& table, Workers& workers, const std::function<void(st
   workers.run(columns.size(), [&](std::size_t i) {
     const auto& dictionary = columns[i].column->dictionary();
     if (!dictionary || dictionary->size() > table.rows()) return;
-    for (std::size_t code = 0; code < dictionary->size(); ++code) append_text(columns[i].texts.emplace_back(), dictionary->text(code));
+    for (std::size_t code = 0; code < dictionary->size(); ++code)
+      append_text(columns[i].texts.emplace_back(), dictionary->text(code));
   });
   const std::size_t blocks = (table.rows() + Workers::kBlockRows - 1) / Workers::kBlockRows;
   constexpr std::size_t kAtOnce = 64;  // so that only a part of a large text is in memory
   for (std::size_t first = 0; first < blocks; first += kAtOnce) {
     std::vector<std::string> texts(std::min(kAtOnce, blocks - first));
     workers.run(texts.size(), [&](std::size_t i) {
-      const std::size_t begin = (first + i) * Workers::kBlockRows, end = std::min(table.rows(), begin + Workers::kBlockRows);
+      const std::size_t begin = (first + i) * Workers::kBlockRows,
+                        end = std::min(table.rows(), begin + Workers::kBlockRows);
       std::string& out = texts[i];
       for (std::size_t row = begin; row < end; ++row) {
         for (std::size_t c = 0; c < columns.size(); ++c) {

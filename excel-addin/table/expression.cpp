@@ -20,24 +20,10 @@ using formula::Value;
 constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 constexpr std::size_t kSeveral = static_cast<std::size_t>(-2);
 
-// Visits the children of a node.
-template <class Visit>
-void each_child(const SyntaxTree& tree, NodeId id, const Visit& visit) {
-  const auto& content = tree[id].content;
-  if (const auto* unary = std::get_if<formula::Unary>(&content)) {
-    visit(unary->operand);
-  } else if (const auto* binary = std::get_if<formula::Binary>(&content)) {
-    visit(binary->left);
-    visit(binary->right);
-  } else if (const auto* call = std::get_if<formula::Call>(&content)) {
-    for (const NodeId argument : tree.arguments_of(*call)) visit(argument);
-    if (call->where) visit(*call->where);
-  }
-}
-
 const Value* value_named(const formula::Name& name, const std::vector<NamedValue>& values) {
   if (name.kind == formula::NameKind::position) return nullptr;
-  const auto found = std::ranges::find_if(values, [&](const NamedValue& each) { return formula::equal_without_case(each.name, name.text); });
+  const auto found = std::ranges::find_if(
+      values, [&](const NamedValue& each) { return formula::equal_without_case(each.name, name.text); });
   return found == values.end() ? nullptr : &found->value;
 }
 
@@ -48,10 +34,13 @@ std::optional<std::size_t> find_column(const formula::Name& name, const Table& t
   return place >= 1 && place <= table.width() ? std::optional(place - 1) : std::nullopt;
 }
 
-[[noreturn]] void refuse_name(const formula::Name& name, SourceSpan span, const Table& table, std::string_view expected) {
+[[noreturn]] void refuse_name(const formula::Name& name, SourceSpan span, const Table& table,
+                              std::string_view expected) {
   const std::size_t length = std::max<std::size_t>(span.length, 1);
   if (name.kind == formula::NameKind::position) {
-    throw SyntaxError("There is no column #" + name.text + "; the table has " + std::to_string(table.width()) + (table.width() == 1 ? " column." : " columns."), span.offset, length);
+    throw SyntaxError("There is no column #" + name.text + "; the table has " + std::to_string(table.width()) +
+                          (table.width() == 1 ? " column." : " columns."),
+                      span.offset, length);
   }
   std::vector<std::string_view> names;
   for (const Field& field : table.fields()) names.push_back(field.name);
@@ -64,7 +53,8 @@ std::optional<std::size_t> find_column(const formula::Name& name, const Table& t
   } else {
     constexpr std::size_t kMostShown = 20;
     std::string all;
-    for (std::size_t i = 0; i < std::min(names.size(), kMostShown); ++i) all += (i > 0 ? ", " : "") + formula::valid_utf8(names[i]);
+    for (std::size_t i = 0; i < std::min(names.size(), kMostShown); ++i)
+      all += (i > 0 ? ", " : "") + formula::valid_utf8(names[i]);
     sentence += " The columns are " + all + (names.size() > kMostShown ? ", ..." : "") + ".";
   }
   throw SyntaxError(sentence, span.offset, length, near);
@@ -84,7 +74,8 @@ struct Step {
 
 class Plan {
  public:
-  Plan(const Expression& expression, const Scope& scope, Workers& workers) : tree_(expression.tree), scope_(scope), workers_(workers) {
+  Plan(const SyntaxTree& tree, NodeId root, const Scope& scope, Workers& workers)
+      : tree_(tree), root_(root), scope_(scope), workers_(workers) {
     look();
     build();
   }
@@ -108,8 +99,8 @@ class Plan {
   }
 
   void look() {
-    facts_.resize(tree_.nodes().size());
-    facts_[tree_.root()].needed = true;
+    facts_.resize(std::size_t{root_} + 1);
+    facts_[root_].needed = true;
     for (std::size_t at = facts_.size(); at-- > 0;) {
       const auto id = static_cast<NodeId>(at);
       if (!facts_[id].needed || computed(id) != nullptr) continue;
@@ -183,7 +174,8 @@ class Plan {
       throw SyntaxError(sentence, span.offset, std::max<std::size_t>(call.function->name.size(), 1));
     };
     const std::string name(call.function->name);
-    if (call.where) refuse("A `where` belongs to an aggregate of group, window or pivot; in a row there is nothing to pick from.");
+    if (call.where)
+      refuse("A `where` belongs to an aggregate of group, window or pivot; in a row there is nothing to pick from.");
     if (!call.function->has(formula::Trait::aggregate)) return;
     const auto arguments = tree_.arguments_of(call);
     const bool array = std::ranges::any_of(arguments, [&](NodeId id) {
@@ -191,14 +183,15 @@ class Plan {
       return literal != nullptr && literal->value.is_array();
     });
     if (arguments.size() < 2 && !array) {
-      refuse(name + " would see one row at a time here. For whole columns write group (total = " + name + "(...)) or window (total = " + name + "(...)).");
+      refuse(name + " would see one row at a time here. For whole columns write group (total = " + name +
+             "(...)) or window (total = " + name + "(...)).");
     }
   }
 
   void build() {
     // From the root down: what is computed as one part is not entered.
     std::vector<bool> entered(facts_.size());
-    entered[tree_.root()] = true;
+    entered[root_] = true;
     for (std::size_t at = facts_.size(); at-- > 0;) {
       const auto id = static_cast<NodeId>(at);
       if (!entered[id] || is_leaf(id)) continue;
@@ -222,7 +215,8 @@ class Plan {
 
   bool is_leaf(NodeId id) const {
     if (computed(id) != nullptr || !facts_[id].quick || maps(id)) return true;
-    return std::holds_alternative<formula::Literal>(tree_[id].content) || std::holds_alternative<formula::Name>(tree_[id].content);
+    return std::holds_alternative<formula::Literal>(tree_[id].content) ||
+           std::holds_alternative<formula::Name>(tree_[id].content);
   }
 
   Step leaf(NodeId id) {
@@ -283,7 +277,8 @@ class Plan {
     return step;
   }
 
-  static std::vector<std::uint32_t> codes_in(DictionaryBuilder& texts, const std::shared_ptr<const Dictionary>& dictionary) {
+  static std::vector<std::uint32_t> codes_in(DictionaryBuilder& texts,
+                                             const std::shared_ptr<const Dictionary>& dictionary) {
     std::vector<std::uint32_t> codes(dictionary ? dictionary->size() : 0);
     for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = texts.code(dictionary->text(i));
     return codes;
@@ -315,8 +310,9 @@ class Plan {
   }
 
   Column by_rows(NodeId id) {
-    return by_blocks(scope_.table.rows(), id,
-                     [this](std::size_t row, std::size_t column) { return scope_.table.column(column, workers_).value(row); });
+    return by_blocks(scope_.table.rows(), id, [this](std::size_t row, std::size_t column) {
+      return scope_.table.column(column, workers_).value(row);
+    });
   }
 
   template <class ValueOf>
@@ -340,6 +336,7 @@ class Plan {
   }
 
   const SyntaxTree& tree_;
+  const NodeId root_;
   const Scope& scope_;
   Workers& workers_;
   std::vector<Facts> facts_;
@@ -399,8 +396,41 @@ void each_lane(const Plan& plan, std::size_t rows, Workers& workers, const Visit
 
 }  // namespace
 
+void each_child(const SyntaxTree& tree, NodeId id, const std::function<void(NodeId)>& visit) {
+  const auto& content = tree[id].content;
+  if (const auto* unary = std::get_if<formula::Unary>(&content)) {
+    visit(unary->operand);
+  } else if (const auto* binary = std::get_if<formula::Binary>(&content)) {
+    visit(binary->left);
+    visit(binary->right);
+  } else if (const auto* call = std::get_if<formula::Call>(&content)) {
+    for (const NodeId argument : tree.arguments_of(*call)) visit(argument);
+    if (call->where) visit(*call->where);
+  }
+}
+
+bool names_column(const SyntaxTree& tree, NodeId root, const Table& table) {
+  std::vector<NodeId> waiting = {root};
+  while (!waiting.empty()) {
+    const NodeId id = waiting.back();
+    waiting.pop_back();
+    const auto* name = std::get_if<formula::Name>(&tree[id].content);
+    if (name != nullptr && find_column(*name, table)) return true;
+    each_child(tree, id, [&](NodeId child) { waiting.push_back(child); });
+  }
+  return false;
+}
+
 Column evaluate(const Expression& expression, const Scope& scope, Workers& workers) {
-  const Plan plan(expression, scope, workers);
+  return evaluate(expression.tree, expression.tree.root(), scope, workers);
+}
+
+Matches matching(const Expression& condition, const Scope& scope, Workers& workers) {
+  return matching(condition.tree, condition.tree.root(), scope, workers);
+}
+
+Column evaluate(const SyntaxTree& tree, NodeId root_node, const Scope& scope, Workers& workers) {
+  const Plan plan(tree, root_node, scope, workers);
   const std::size_t rows = scope.table.rows();
   const Step& root = plan.root();
   if (root.form == Form::column) return root.column;
@@ -431,8 +461,8 @@ Column evaluate(const Expression& expression, const Scope& scope, Workers& worke
   return Column::mixed(std::move(tags), std::move(payloads), root.dictionary);
 }
 
-Matches matching(const Expression& condition, const Scope& scope, Workers& workers) {
-  const Plan plan(condition, scope, workers);
+Matches matching(const SyntaxTree& tree, NodeId root_node, const Scope& scope, Workers& workers) {
+  const Plan plan(tree, root_node, scope, workers);
   const std::size_t rows = scope.table.rows();
   struct Part {
     Rows rows;
@@ -475,7 +505,8 @@ Matches matching(const Expression& condition, const Scope& scope, Workers& worke
   }
   result.rows.resize(offsets.back());
   workers.run(parts.size(), [&](std::size_t i) {
-    std::copy(parts[i].rows.begin(), parts[i].rows.end(), result.rows.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+    std::copy(parts[i].rows.begin(), parts[i].rows.end(),
+              result.rows.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
   });
   return result;
 }

@@ -1,8 +1,8 @@
 // Evaluates an expression for every row of a table.
 //
 // Arithmetic, comparisons, and/or/not and IF run over whole runs of cells. What depends on one text column alone is
-// computed once for each different text. All else is evaluated row by row by the formula library, which is also what the
-// quick ways must agree with to the bit.
+// computed once for each different text. All else is evaluated row by row by the formula library, which is also what
+// the quick ways must agree with to the bit.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,8 @@ struct Scope {
 
 // Throws formula::SyntaxError for unknown names and for functions that make no sense in a row.
 Column evaluate(const Expression& expression, const Scope& scope, Workers& workers);
+// The part of the tree below `root`.
+Column evaluate(const formula::SyntaxTree& tree, formula::NodeId root, const Scope& scope, Workers& workers);
 
 struct Matches {
   Rows rows;
@@ -41,9 +43,16 @@ struct Matches {
   formula::ErrorCode first_error{};
 };
 Matches matching(const Expression& condition, const Scope& scope, Workers& workers);
+Matches matching(const formula::SyntaxTree& tree, formula::NodeId root, const Scope& scope, Workers& workers);
 
 // The place of the column; throws SyntaxError with the nearest name.
 std::size_t column_place(const formula::Name& name, SourceSpan span, const Table& table);
+
+// Calls visit for the nodes right below one.
+void each_child(const formula::SyntaxTree& tree, formula::NodeId id, const std::function<void(formula::NodeId)>& visit);
+
+// Does the part below `root` name a column of the table?
+bool names_column(const formula::SyntaxTree& tree, formula::NodeId root, const Table& table);
 
 // A value that needs no table.
 formula::Value constant_value(const Expression& expression, const std::vector<NamedValue>& values);

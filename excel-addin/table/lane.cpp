@@ -74,18 +74,23 @@ Lane arithmetic(Operator op, const Lane& left, const Lane& right, std::size_t co
   const Value typed = formula::apply(op, sample(left), sample(right), 1);
   const Tag tag = tag_of(typed.kind());
   // A date plus an empty cell is no date: kinds differ from row to row.
-  if (tag != Tag::number && (left.tags != nullptr || right.tags != nullptr)) return slow_binary(op, left, right, count, buffer);
+  if (tag != Tag::number && (left.tags != nullptr || right.tags != nullptr))
+    return slow_binary(op, left, right, count, buffer);
   const double *a = left.data, *b = right.data;
   const auto mend = [&](std::size_t i) { return formula::apply(op, left.value(i), right.value(i), 1); };
   switch (op) {
     case Operator::add:
-      return computed(count, tag, buffer, [=](std::size_t i) { return a[i] + b[i]; }, mend);
+      return computed(
+          count, tag, buffer, [=](std::size_t i) { return a[i] + b[i]; }, mend);
     case Operator::subtract:
-      return computed(count, tag, buffer, [=](std::size_t i) { return a[i] - b[i]; }, mend);
+      return computed(
+          count, tag, buffer, [=](std::size_t i) { return a[i] - b[i]; }, mend);
     case Operator::multiply:
-      return computed(count, tag, buffer, [=](std::size_t i) { return a[i] * b[i]; }, mend);
+      return computed(
+          count, tag, buffer, [=](std::size_t i) { return a[i] * b[i]; }, mend);
     case Operator::divide:
-      return computed(count, tag, buffer, [=](std::size_t i) { return a[i] / b[i]; }, mend);
+      return computed(
+          count, tag, buffer, [=](std::size_t i) { return a[i] / b[i]; }, mend);
     default:
       return computed(
           count, tag, buffer,
@@ -99,14 +104,16 @@ Lane arithmetic(Operator op, const Lane& left, const Lane& right, std::size_t co
 
 // Numbers that agree in 15 digits are equal; where two come near each other, the formula library decides.
 template <class Compare>
-Lane comparison(Operator op, const Lane& left, const Lane& right, std::size_t count, LaneBuffer& buffer, const Compare& compare) {
+Lane comparison(Operator op, const Lane& left, const Lane& right, std::size_t count, LaneBuffer& buffer,
+                const Compare& compare) {
   const double *a = left.data, *b = right.data;
   double* const out = buffer.data.data();
   int near = 0;
   for (std::size_t i = 0; i < count; ++i) {
     out[i] = compare(a[i], b[i]) ? 1.0 : 0.0;
     const double difference = std::abs(a[i] - b[i]);
-    near |= static_cast<int>(difference <= 1.1e-14 * std::max(std::abs(a[i]), std::abs(b[i]))) & static_cast<int>(difference != 0);
+    near |= static_cast<int>(difference <= 1.1e-14 * std::max(std::abs(a[i]), std::abs(b[i]))) &
+            static_cast<int>(difference != 0);
   }
   for (std::size_t i = 0; near != 0 && i < count; ++i) {
     if (a[i] != b[i]) out[i] = formula::apply(op, Value(a[i]), Value(b[i]), 1).boolean() ? 1 : 0;
@@ -214,7 +221,9 @@ Lane mapped_lane(const Column& texts, const Column& entries, std::size_t begin, 
 
 Lane binary_lane(Operator op, const Lane& left, const Lane& right, std::size_t count, LaneBuffer& buffer) {
   const bool both_plain = left.is_plain() && right.is_plain();
-  const auto truth = [&](const Lane& lane) { return lane.uniform && (lane.tag == Tag::boolean || lane.tag == Tag::empty); };
+  const auto truth = [&](const Lane& lane) {
+    return lane.uniform && (lane.tag == Tag::boolean || lane.tag == Tag::empty);
+  };
   const bool comparable = (left.is_numeric() && right.is_numeric()) || (truth(left) && truth(right));
   switch (op) {
     case Operator::add:
@@ -273,7 +282,8 @@ Lane unary_lane(Operator op, const Lane& operand, std::size_t count, LaneBuffer&
   }
 }
 
-Lane choice_lane(const Lane& condition, const Lane& yes, const Lane& no, const Choice& choice, std::size_t count, LaneBuffer& buffer) {
+Lane choice_lane(const Lane& condition, const Lane& yes, const Lane& no, const Choice& choice, std::size_t count,
+                 LaneBuffer& buffer) {
   double* const out = buffer.data.data();
   const bool same = yes.uniform && no.uniform && yes.tag == no.tag && yes.tags == nullptr && no.tags == nullptr;
   if (condition.is_plain() && same && yes.tag != Tag::text) {

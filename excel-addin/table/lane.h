@@ -46,7 +46,8 @@ struct Choice {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<std::uint32_t> yes_codes, no_codes;
 };
-Lane choice_lane(const Lane& condition, const Lane& yes, const Lane& no, const Choice& choice, std::size_t count, LaneBuffer& buffer);
+Lane choice_lane(const Lane& condition, const Lane& yes, const Lane& no, const Choice& choice, std::size_t count,
+                 LaneBuffer& buffer);
 
 bool has_kernel(formula::Operator op);
 

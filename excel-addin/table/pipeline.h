@@ -145,8 +145,8 @@ struct Let {
 };
 
 struct Stage {
-  std::variant<From, Select, Rename, Derive, Filter, Sort, Limit, Sample, Distinct, Group, Join, Combine, Window, Pivot, Unpivot, Fill,
-               Describe, Assert, Let>
+  std::variant<From, Select, Rename, Derive, Filter, Sort, Limit, Sample, Distinct, Group, Join, Combine, Window, Pivot,
+               Unpivot, Fill, Describe, Assert, Let>
       content;
   SourceSpan span;
 };

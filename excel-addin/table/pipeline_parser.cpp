@@ -88,7 +88,8 @@ class StageParser {
   }
 
   [[noreturn]] void fail_here(const std::string& sentence, std::string suggestion = {}) const {
-    throw SyntaxError(sentence, token_.span.offset, std::max<std::size_t>(token_.span.length, 1), std::move(suggestion));
+    throw SyntaxError(sentence, token_.span.offset, std::max<std::size_t>(token_.span.length, 1),
+                      std::move(suggestion));
   }
   [[noreturn]] void unexpected(const std::string& wanted) const {
     fail_here("Expected " + wanted + ", but " + found(token_, source_) + ".");
@@ -101,7 +102,9 @@ class StageParser {
     auto parsed = formula::parse_prefix(source_, begin, options());
     move_to(parsed.end);
     std::size_t end = parsed.end;
-    while (end > begin && (source_[end - 1] == ' ' || source_[end - 1] == '\n' || source_[end - 1] == '\t' || source_[end - 1] == '\r')) --end;
+    while (end > begin && (source_[end - 1] == ' ' || source_[end - 1] == '\n' || source_[end - 1] == '\t' ||
+                           source_[end - 1] == '\r'))
+      --end;
     return {std::move(parsed.tree), {begin, end - begin}};
   }
 
@@ -132,7 +135,8 @@ class StageParser {
   }
 
   std::string new_name() {
-    if (token_.kind != TokenKind::identifier && token_.kind != TokenKind::bracketed) unexpected("a name for the column");
+    if (token_.kind != TokenKind::identifier && token_.kind != TokenKind::bracketed)
+      unexpected("a name for the column");
     std::string name = token_.kind == TokenKind::bracketed ? token_.text : std::string(token_.spelling);
     advance();
     return name;
@@ -157,7 +161,9 @@ class StageParser {
       const auto& root = result.value.tree[result.value.tree.root()].content;
       const auto* name = std::get_if<formula::Name>(&root);
       const SourceSpan span = result.value.span;
-      result.name = name != nullptr && name->kind != formula::NameKind::position ? name->text : std::string(source_.substr(span.offset, span.length));
+      result.name = name != nullptr && name->kind != formula::NameKind::position
+                        ? name->text
+                        : std::string(source_.substr(span.offset, span.length));
     }
     return result;
   }
@@ -219,8 +225,8 @@ class StageParser {
     result.percent = accept("%");
     const bool right = result.percent ? result.count <= 100 : result.count == std::floor(result.count);
     if (!right) {
-      throw SyntaxError(result.percent ? "A part of the rows is at most 100%." : "A number of rows is a whole number.", start.span.offset,
-                        start.span.length);
+      throw SyntaxError(result.percent ? "A part of the rows is at most 100%." : "A number of rows is a whole number.",
+                        start.span.offset, start.span.length);
     }
     return result;
   }
@@ -362,7 +368,9 @@ class StageParser {
     if (!token_.is("(")) result.keys = assignments(false);
     constexpr std::size_t kMostCubeKeys = 8;
     if (result.totals == Totals::cube && result.keys.size() > kMostCubeKeys) {
-      fail_here("A cube of " + std::to_string(result.keys.size()) + " keys would group the table " + std::to_string(std::size_t{1} << std::min<std::size_t>(result.keys.size(), 62)) + " times; it takes 8 keys at most.");
+      fail_here("A cube of " + std::to_string(result.keys.size()) + " keys would group the table " +
+                std::to_string(std::size_t{1} << std::min<std::size_t>(result.keys.size(), 62)) +
+                " times; it takes 8 keys at most.");
     }
     if (token_.is("(")) {
       open();
@@ -378,7 +386,8 @@ class StageParser {
         {"inner", JoinKind::inner}, {"left", JoinKind::left}, {"right", JoinKind::right}, {"full", JoinKind::full},
         {"semi", JoinKind::semi},   {"anti", JoinKind::anti}, {"cross", JoinKind::cross}};
     Join result;
-    const bool table_behind = behind().kind == TokenKind::identifier || behind().kind == TokenKind::text || behind().kind == TokenKind::bracketed || behind().is("(");
+    const bool table_behind = behind().kind == TokenKind::identifier || behind().kind == TokenKind::text ||
+                              behind().kind == TokenKind::bracketed || behind().is("(");
     if (table_behind && !formula::equal_without_case(behind().spelling, "on")) {
       for (const std::string_view word : kJoinsNotYet) {
         if (is_word(word)) fail_here("The join `" + std::string(word) + "` is not there yet.");
@@ -441,10 +450,13 @@ class StageParser {
         frame.after = frame_end(is_end);
         const bool backwards = first && frame.after && *frame.after < *first;
         if (backwards || (!frame.after && !is_end)) {
-          throw SyntaxError("The frame ends ahead of its begin.", last_place.span.offset, std::max<std::size_t>(last_place.span.length, 1));
+          throw SyntaxError("The frame ends ahead of its begin.", last_place.span.offset,
+                            std::max<std::size_t>(last_place.span.length, 1));
         }
       } else {
-        if (!first || *first < 1) throw SyntaxError("Expected a number of rows from 1 on, or a range such as -2 to 0.", place.span.offset, std::max<std::size_t>(place.span.length, 1));
+        if (!first || *first < 1)
+          throw SyntaxError("Expected a number of rows from 1 on, or a range such as -2 to 0.", place.span.offset,
+                            std::max<std::size_t>(place.span.length, 1));
         frame.before = *first - 1;
         frame.after = 0;
       }
@@ -523,7 +535,8 @@ class StageParser {
     stage.content = std::move(result);
   }
   static bool is_stage_word(std::string_view word) {
-    return std::ranges::any_of(stage_words(), [&](std::string_view each) { return formula::equal_without_case(each, word); });
+    return std::ranges::any_of(stage_words(),
+                               [&](std::string_view each) { return formula::equal_without_case(each, word); });
   }
 
   std::string_view source_;
@@ -535,14 +548,14 @@ class StageParser {
 
 const std::vector<StageParser::Word>& StageParser::words() {
   static const std::vector<Word> kWords = {
-      {"from", &StageParser::from},           {"select", &StageParser::select},     {"rename", &StageParser::rename},
-      {"derive", &StageParser::derive},       {"filter", &StageParser::filter},     {"sort", &StageParser::sort},
-      {"take", &StageParser::take},           {"skip", &StageParser::skip},         {"sample", &StageParser::sample},
-      {"distinct", &StageParser::distinct},   {"group", &StageParser::group},       {"join", &StageParser::join},
-      {"append", &StageParser::append},       {"union", &StageParser::set_union},   {"intersect", &StageParser::intersect},
-      {"except", &StageParser::except},       {"window", &StageParser::window},     {"pivot", &StageParser::pivot},
-      {"unpivot", &StageParser::unpivot},     {"fill", &StageParser::fill},         {"describe", &StageParser::describe},
-      {"assert", &StageParser::assert_},      {"let", &StageParser::let},
+      {"from", &StageParser::from},         {"select", &StageParser::select},   {"rename", &StageParser::rename},
+      {"derive", &StageParser::derive},     {"filter", &StageParser::filter},   {"sort", &StageParser::sort},
+      {"take", &StageParser::take},         {"skip", &StageParser::skip},       {"sample", &StageParser::sample},
+      {"distinct", &StageParser::distinct}, {"group", &StageParser::group},     {"join", &StageParser::join},
+      {"append", &StageParser::append},     {"union", &StageParser::set_union}, {"intersect", &StageParser::intersect},
+      {"except", &StageParser::except},     {"window", &StageParser::window},   {"pivot", &StageParser::pivot},
+      {"unpivot", &StageParser::unpivot},   {"fill", &StageParser::fill},       {"describe", &StageParser::describe},
+      {"assert", &StageParser::assert_},    {"let", &StageParser::let},
   };
   return kWords;
 }

@@ -22,7 +22,8 @@ using SharedRows = std::shared_ptr<const Rows>;
 class LazyColumn {
  public:
   explicit LazyColumn(Column column) : state_(std::make_shared<State>(State{std::move(column), nullptr})) {}
-  LazyColumn(Column source, SharedRows rows) : state_(std::make_shared<State>(State{std::move(source), std::move(rows)})) {}
+  LazyColumn(Column source, SharedRows rows)
+      : state_(std::make_shared<State>(State{std::move(source), std::move(rows)})) {}
 
   const Column& get(Workers& workers) const;
   const SharedRows& rows() const { return state_->rows; }  // null: as they are

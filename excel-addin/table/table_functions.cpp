@@ -82,7 +82,8 @@ const Function kOfWindows[] = {
     {"ROWNUMBER", "", "1, 2, 3, ... in the order of the window.", of_the_stage, kAggregate},
     {"RANK", "", "The place in the order; equal rows share the best one.", of_the_stage, kAggregate},
     {"DENSERANK", "", "As RANK, without gaps behind equal rows.", of_the_stage, kAggregate},
-    {"NTILE", "buckets", "The bucket, from 1, when the rows are dealt into so many of nearly equal size.", of_the_stage, kAggregate},
+    {"NTILE", "buckets", "The bucket, from 1, when the rows are dealt into so many of nearly equal size.", of_the_stage,
+     kAggregate},
     {"LAG", "*value, [rows], [default]", "The value some rows ahead.", of_the_stage, kAggregate},
     {"LEAD", "*value, [rows], [default]", "The value some rows behind.", of_the_stage, kAggregate},
 };

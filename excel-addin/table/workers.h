@@ -1,5 +1,5 @@
-// A few threads that share work cut into numbered tasks. What a task does may not depend on which thread runs it, nor on
-// how many there are: so that an answer is the same on one thread and on many.
+// A few threads that share work cut into numbered tasks. What a task does may not depend on which thread runs it, nor
+// on how many there are: so that an answer is the same on one thread and on many.
 #pragma once
 
 #include <atomic>
