@@ -176,7 +176,11 @@ void by_frames(const Call& call, std::span<const std::uint32_t> rows, const Fram
       std::vector<Value> cells;
       for (const std::uint32_t row : inside) cells.push_back(call.columns[a].value(row));
       const std::size_t count = cells.size();
-      given.push_back(count == 0 ? Value(formula::Array(1, 1)) : Value(formula::Array(count, 1, std::move(cells))));
+      if (count == 0) {
+        given.emplace_back(formula::Array(1, 1));
+      } else {
+        given.emplace_back(formula::Array(count, 1, std::move(cells)));
+      }
     }
     result = Value(formula::call(*call.call.function, given, context).scalar());
   }
