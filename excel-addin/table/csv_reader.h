@@ -21,8 +21,8 @@
 namespace glmhost::table {
 
 struct CsvOptions {
-  std::optional<char> delimiter;
-  std::optional<bool> header;  // unset: guessed from the first row
+  std::optional<char> delimiter = {};
+  std::optional<bool> header = {};  // unset: guessed from the first row
   bool guess_types = true;     // off: every cell is a text
 };
 
