@@ -4,7 +4,7 @@
 #include "host/cli/console.h"
 #include "host/cli/json_text.h"
 #include "host/cli/model_access.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "host/model_store/byte_size.h"
 #include "host/model_store/catalogue.h"

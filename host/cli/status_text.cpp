@@ -4,7 +4,7 @@
 
 #include "host/cli/daemon_access.h"
 #include "host/cli/exit_code.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/model_store/byte_size.h"
 
 namespace glmhost::cli {

@@ -7,7 +7,7 @@
 #include "host/cli/json_text.h"
 #include "host/cli/model_access.h"
 #include "host/cli/progress_bar.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "inference/generation/validation.h"
 

@@ -6,7 +6,7 @@
 #include "host/cli/json_text.h"
 #include "host/cli/progress_bar.h"
 #include "host/cli/status_text.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 
 using namespace glmhost::cli;
 using namespace glmhost::protocol;
