@@ -331,7 +331,7 @@ TEST_CASE("valid messages cut short or with bytes changed never do harm") {
 
 TEST_CASE("the form of an answer: its kind, what it needs, and what it excludes") {
   const auto error = [](Json form) { return request_error({{"form", std::move(form)}}); };
-  CHECK(has(error("x"), "\"form\""));
+  CHECK(has(error("x"), "\"form\" must be a map"));
   CHECK(has(error(Json::object()), "\"form.kind\" is missing"));
   CHECK(has(error({{"kind", 3}}), "\"form.kind\" must be text"));
   CHECK(has(error({{"kind", "xml"}}), "one of json_schema, regex, grammar, choice and type"));
@@ -341,7 +341,7 @@ TEST_CASE("the form of an answer: its kind, what it needs, and what it excludes"
   }
   CHECK(has(error({{"kind", "choice"}}), "\"form.choices\" is missing"));
   CHECK(has(error({{"kind", "choice"}, {"choices", "a,b"}}), "\"form.choices\" must be a list"));
-  CHECK(has(error({{"kind", "choice"}, {"choices", {"a", 1}}}), "Each entry of \"form.choices\" must be text"));
+  CHECK(has(error({{"kind", "choice"}, {"choices", Json::array({"a", 1})}}), "\"form.choices\" must hold only text"));
   CHECK(has(error({{"kind", "choice"}, {"choices", Json(1'000'001, 0)}}), "at most 1000000"));
   const Json digits = {{"kind", "regex"}, {"text", "[0-9]"}};
   CHECK(has(request_error({{"form", digits}, {"stop", {"a"}}}), "\"stop\" and \"form\" cannot be combined"));
@@ -354,7 +354,7 @@ TEST_CASE("tools: a list of maps, and a conversation to use them in") {
     return request_error({{"tools", std::move(tools)}, {"messages", {kUserMessage}}});
   };
   CHECK(has(error("x"), "\"tools\" must be a list"));
-  CHECK(has(error({5}), "\"tools[0]\" must be a map"));
+  CHECK(has(error(Json::array({5})), "\"tools[0]\" must be a map"));
   CHECK(has(error(Json(1001, Json::object())), "at most 1000"));
   CHECK(has(request_error({{"tools", Json::array()}}), "need a conversation"));
 }
@@ -368,8 +368,8 @@ TEST_CASE("calls of tools that a daemon tells of wrongly") {
       return refusal->error.sentence;
     };
     CHECK(has(error("x"), "\"tool_calls\" must be a list"));
-    CHECK(has(error({5}), "tool_calls[0]"));
-    CHECK(has(error({Json::object()}), "\"tool_calls[0].id\" is missing"));
+    CHECK(has(error(Json::array({5})), "Each entry of \"tool_calls\" must be a map"));
+    CHECK(has(error(Json::array({Json::object()})), "\"tool_calls[0].id\" is missing"));
     CHECK(has(error({{{"id", "a"}}, {{"id", "b"}, {"arguments", Json::object()}}}), "\"tool_calls[1].arguments\""));
   }
 }
