@@ -64,6 +64,8 @@ std::string_view name(ExitCode code) {
       return "too_large";
     case ExitCode::already_running:
       return "already_running";
+    case ExitCode::incomplete:
+      return "incomplete";
     case ExitCode::cancelled:
       return "cancelled";
     case ExitCode::success:

@@ -10,14 +10,20 @@ namespace {
 
 using protocol::OutputForm;
 
-// "a,b,c" in one flag; a flag given several times brings one label each, which may then hold commas.
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// "a, b, c" in one flag; a flag given several times brings one label each, which is then taken as it stands.
 std::vector<std::string> labels(const std::vector<std::string>& given) {
   if (given.size() > 1) return given;
   std::vector<std::string> labels;
   std::string_view rest = given.front();
   while (true) {
     const std::size_t comma = rest.find(',');
-    labels.emplace_back(rest.substr(0, comma));
+    labels.emplace_back(without_blanks(rest.substr(0, comma)));
     if (comma == std::string_view::npos) return labels;
     rest.remove_prefix(comma + 1);
   }

@@ -62,7 +62,7 @@ void read_form(Fields& fields, OutputForm& form) {
   const Fields::Json* const choices = fields.array("choices", kMaxChoices);
   if (choices == nullptr) return;
   for (const Fields::Json& choice : *choices) {
-    if (!choice.is_string()) return fields.fail("Each entry of " + fields.label("choices") + " must be text.");
+    if (!choice.is_string()) return fields.fail(fields.label("choices") + " must hold only text.");
     form.choices.push_back(choice.get<std::string>());
   }
 }

@@ -293,7 +293,7 @@ DfaPointer number_dfa(const NumberSet& set) {
 DfaPointer usual_numerals(bool integers) {
   static const DfaPointer whole = regex_dfa("0|-?[1-9][0-9]{0,14}", Match::whole);
   static const DfaPointer any =
-      regex_dfa(R"(-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,3})?)", Match::whole);
+      regex_dfa(R"(-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?)", Match::whole);
   return integers ? whole : any;
 }
 

@@ -40,7 +40,8 @@ struct NumberSet {
 DfaPointer number_dfa(const NumberSet& set);
 
 // Numerals as programs write them, and of bounded length: a weak model would otherwise write digits for ever. Integers
-// of at most 15 digits, without a point; other numbers with at most 15 digits on either side of it.
+// of at most 15 digits, without a point; other numbers with at most 15 digits on either side of it
+// and two in the exponent: what a double holds.
 DfaPointer usual_numerals(bool integers);
 
 // Numerals (without exponent) of numbers equal to one of VALUES.

@@ -24,20 +24,20 @@ struct Running {
   tokenizer::Utf8Stream characters;
   StopMatcher stops;
   std::optional<FormFollower> form;
+  bool jumps = false;       // with a form: what must come is not asked for
   std::size_t opening = 0;  // tokens of the answer that the form demanded and no event has told of yet
 
-  Running(SequenceId name, const GenerationRequest& wanted, const tokenizer::Tokenizer& tokenizer)
+  Running(SequenceId name, const GenerationRequest& wanted, const tokenizer::Tokenizer& tokenizer, bool may_jump)
       : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {
     if (request.form.constraint == nullptr) return;
     form.emplace(request.form, tokenizer);
-    if (!jumps()) return;
+    // Whoever asks for probabilities wants the model's word on every token.
+    jumps = may_jump && request.sampling.logprobs == 0;
+    if (!jumps) return;
     const std::vector<std::int32_t> demanded = form->opening(static_cast<std::size_t>(request.max_tokens - 1));
     opening = demanded.size();
     tokens.insert(tokens.end(), demanded.begin(), demanded.end());
   }
-
-  // Whoever asks for probabilities wants the model's word on every token.
-  bool jumps() const { return form && request.sampling.logprobs == 0; }
 
   std::int64_t pending() const { return static_cast<std::int64_t>(tokens.size()) - cache.computed; }
   std::int64_t generated() const { return static_cast<std::int64_t>(tokens.size() - request.prompt.size()); }

@@ -320,7 +320,7 @@ SequenceEvent Scheduler::State::accept(Running& sequence, Choice choice) {
     return event;
   }
   std::vector<std::int32_t> tokens{choice.token};
-  if (sequence.jumps()) {
+  if (sequence.jumps) {
     const std::int64_t room = std::min(sequence.request.max_tokens - sequence.generated(),
                                        context - static_cast<std::int64_t>(sequence.tokens.size()));
     tokens = sequence.form->jump_ahead(choice.token, static_cast<std::size_t>(room));
@@ -364,7 +364,7 @@ void Scheduler::check(const GenerationRequest& request) const {
 std::optional<SequenceId> Scheduler::add(const GenerationRequest& request) {
   State& s = *state_;
   check(request);
-  auto sequence = std::make_unique<Running>(s.next_id, request, s.tokenizer);
+  auto sequence = std::make_unique<Running>(s.next_id, request, s.tokenizer, s.options.jump_ahead);
   if (request.priority == Priority::interactive) {
     if (!s.reserve_by_parking(*sequence)) return std::nullopt;
   } else {

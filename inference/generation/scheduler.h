@@ -65,6 +65,7 @@ struct SchedulerOptions {
   std::uint64_t kv_bytes = 0;       // bound of the cache; 0: one full context, at most 1 GiB
   std::int32_t max_sequences = 32;  // running at once
   std::int32_t prompt_piece = 256;  // prompt tokens taken into one step
+  bool jump_ahead = true;           // what a demanded form leaves no choice about is written without asking the model
 };
 
 class Scheduler {

@@ -30,7 +30,7 @@ DEFAULT_MODEL = TEST_MODELS / "SmolLM2-135M-Instruct.Q4_1.gguf"
 GEMMA_MODEL = TEST_MODELS / "gemma3-270m-q4_k_m.gguf"
 
 OK, FAILURE, USAGE, NO_DAEMON, NO_MODEL, LOAD_FAILED, BUSY, DEADLINE, TOO_LARGE = range(9)
-CANCELLED, OUTPUT_CLOSED = 130, 141
+INCOMPLETE, CANCELLED, OUTPUT_CLOSED = 10, 130, 141
 
 needs_model = unittest.skipUnless(DEFAULT_MODEL.exists(), f"{DEFAULT_MODEL} is not there")
 needs_gemma = unittest.skipUnless(GEMMA_MODEL.exists(), f"{GEMMA_MODEL} is not there")
