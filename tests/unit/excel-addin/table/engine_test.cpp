@@ -154,6 +154,13 @@ TEST_CASE("quick aggregates agree with the formula library, on one thread and on
   CHECK(run(short_of(mixed), many_rows(4000)).csv == run(short_of(plain), many_rows(4000)).csv);
 }
 
+TEST_CASE("any function may stand around aggregates") {
+  CHECK(run("group g (a = ROUND(AVERAGE(v), 1), b = TEXT(SUM(v), \"0.00\") & g, c = IFERROR(1 / COUNT(v where v > 9), \"none\"), d = MAX(SUM(v), 4))",
+            "g,v\nx,1\nx,2\ny,0.25\n")
+            .csv == "g,a,b,c,d\nx,1.5,3.00x,none,4\ny,0.3,0.25y,none,4\n");
+  CHECK(run("window per g (p = ROUND(v / SUM(v), 2))", "g,v\nx,1\nx,2\n").csv == "g,v,p\nx,1,0.33\nx,2,0.67\n");
+}
+
 TEST_CASE("sums lose nothing to rounding, in any number of parts") {
   std::string csv = "g,v\n";
   for (int i = 0; i < 100'000; ++i)
