@@ -412,13 +412,36 @@ const GroupRows& Groups::rows() {
   return *rows_;
 }
 
+namespace {
+
+const formula::Call* aggregate_at(const SyntaxTree& tree, NodeId id) {
+  const auto* call = std::get_if<formula::Call>(&tree[id].content);
+  return call != nullptr && call->function->has(formula::Trait::aggregate) ? call : nullptr;
+}
+
+// SUM(a) inside of MAX(SUM(a), 4): it can only mean a group's sum, while MAX(a, b) inside of SUM(MAX(a, b)) may mean a
+// row's.
+bool holds_aggregate(const SyntaxTree& tree, NodeId root) {
+  std::vector<NodeId> waiting;
+  each_child(tree, root, [&](NodeId child) { waiting.push_back(child); });
+  while (!waiting.empty()) {
+    const NodeId id = waiting.back();
+    waiting.pop_back();
+    const formula::Call* call = aggregate_at(tree, id);
+    if (call != nullptr && (call->argument_count < 2 || call->where)) return true;
+    each_child(tree, id, [&](NodeId child) { waiting.push_back(child); });
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<NodeId> aggregate_calls(const SyntaxTree& tree) {
   std::vector<NodeId> found, waiting = {tree.root()};
   while (!waiting.empty()) {
     const NodeId id = waiting.back();
     waiting.pop_back();
-    const auto* call = std::get_if<formula::Call>(&tree[id].content);
-    if (call != nullptr && call->function->has(formula::Trait::aggregate)) {
+    if (aggregate_at(tree, id) != nullptr && !holds_aggregate(tree, id)) {
       found.push_back(id);
       continue;
     }

@@ -323,6 +323,12 @@ class Plan {
     workers_.for_blocks(count, [&](std::size_t begin, std::size_t end) {
       std::size_t at = begin;
       formula::Context context = fresh_context([&](std::size_t column) { return value_of(at, column); });
+      if (scope_.computed != nullptr) {
+        context.known_part = [&](NodeId part) -> std::optional<Value> {
+          const Column* known = computed(part);
+          return known == nullptr ? std::nullopt : std::optional(known->value(at));
+        };
+      }
       constexpr std::size_t kCheckEvery = 256;
       ColumnBuilder builder;
       builder.reserve(end - begin);

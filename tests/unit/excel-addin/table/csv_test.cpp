@@ -13,7 +13,8 @@ struct Read {
   std::string csv, types;
   std::vector<std::string> notes;
   bool notes_say(std::string_view part) const {
-    return std::any_of(notes.begin(), notes.end(), [&](const std::string& note) { return note.find(part) != std::string::npos; });
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
   }
 };
 
@@ -45,7 +46,8 @@ TEST_CASE("plain tables come back as they were") {
 }
 
 TEST_CASE("nothing that a number would alter becomes a number") {
-  for (const std::string_view cell : {"00123", "12345678901234567", "1-2", "+491234", "1E5", "5.", "1,2,3", "0x10", "1_000", "NaN", "inf", "--1", "007.5", "1e999"}) {
+  for (const std::string_view cell : {"00123", "12345678901234567", "1-2", "+491234", "1E5", "5.", "1,2,3", "0x10",
+                                      "1_000", "NaN", "inf", "--1", "007.5", "1e999"}) {
     CAPTURE(cell);
     const std::string text = "id,n\n\"" + std::string(cell) + "\",1\n";
     const Read result = read(text);
@@ -100,7 +102,8 @@ TEST_CASE("dates in one order are dates, in several text") {
   CHECK(read("d\n31/01/2026\n01/02/2026\n").csv == "d\n2026-01-31\n2026-02-01\n");
   CHECK(read("d\n01/31/2026\n02/01/2026\n").csv == "d\n2026-01-31\n2026-02-01\n");
   CHECK(read("d\n31.01.2026\n\n01.02.2026\n").csv == "d\n2026-01-31\n\n2026-02-01\n");
-  for (const std::string_view text : {"d\n01/02/2026\n03/04/2026\n", "d\n31/01/2026\n01/31/2026\n2026-01-31\n", "d\n31/01/2026\n12/31/2026\n"}) {
+  for (const std::string_view text :
+       {"d\n01/02/2026\n03/04/2026\n", "d\n31/01/2026\n01/31/2026\n2026-01-31\n", "d\n31/01/2026\n12/31/2026\n"}) {
     CAPTURE(text);
     CHECK(read(text).csv == text);
     CHECK(read(text).types == "t");
@@ -140,7 +143,8 @@ TEST_CASE("nothing at all") {
 TEST_CASE("a file cut into many pieces is the same table") {
   std::string text = "id,t,v\n";
   for (int i = 0; i < 120'000; ++i) {
-    text += std::to_string(i) + (i % 7 == 0 ? ",\"two\nlines, " + std::to_string(i % 100) + "\"," : ",t" + std::to_string(i % 1000) + ",");
+    text += std::to_string(i) +
+            (i % 7 == 0 ? ",\"two\nlines, " + std::to_string(i % 100) + "\"," : ",t" + std::to_string(i % 1000) + ",");
     text += i % 11 == 0 ? "\n" : std::to_string(i % 13) + ".25\n";
   }
   REQUIRE(cut_rows(text, 1 << 20).size() > 2);

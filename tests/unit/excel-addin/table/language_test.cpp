@@ -68,6 +68,7 @@ TEST_CASE("every example of the language's reference gives the result beside it"
   CHECK(examples > 30);
   for (const std::string_view word : stage_words()) {
     CAPTURE(word);
-    CHECK(std::any_of(seen.begin(), seen.end(), [&](const std::string& source) { return source.find(word) != std::string::npos; }));
+    CHECK(std::any_of(seen.begin(), seen.end(),
+                      [&](const std::string& source) { return source.find(word) != std::string::npos; }));
   }
 }

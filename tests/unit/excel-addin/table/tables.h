@@ -27,7 +27,8 @@ inline std::string csv_of(const Table& table, Workers& workers) {
 
 // The pipeline over the first table; the others by their names. The same on one thread and on three, or the answer says
 // so.
-inline Ran run(std::string_view pipeline, std::string_view first, const std::map<std::string, std::string>& others = {}, RunOptions options = {}) {
+inline Ran run(std::string_view pipeline, std::string_view first, const std::map<std::string, std::string>& others = {},
+               RunOptions options = {}) {
   Ran ran[2];
   for (const int which : {0, 1}) {
     Workers workers(which == 0 ? 1 : 3);
@@ -36,7 +37,8 @@ inline Ran run(std::string_view pipeline, std::string_view first, const std::map
       if (found == others.end()) throw TableError("There is no table `" + name + "`.");
       return read_csv(found->second, {}, workers).table;
     };
-    RunResult result = run_pipeline(parse_pipeline(pipeline), pipeline, read_csv(first, {}, workers).table, options, workers);
+    RunResult result =
+        run_pipeline(parse_pipeline(pipeline), pipeline, read_csv(first, {}, workers).table, options, workers);
     ran[which] = {csv_of(result.table, workers), std::move(result.notes)};
   }
   if (ran[0].csv != ran[1].csv) return {"one thread and three differ:\n" + ran[0].csv + ran[1].csv, {}};
@@ -44,7 +46,8 @@ inline Ran run(std::string_view pipeline, std::string_view first, const std::map
 }
 
 // What the mistake says; empty when there is none.
-inline std::string mistake(std::string_view pipeline, std::string_view first, const std::map<std::string, std::string>& others = {}, const RunOptions& options = {}) {
+inline std::string mistake(std::string_view pipeline, std::string_view first,
+                           const std::map<std::string, std::string>& others = {}, const RunOptions& options = {}) {
   try {
     run(pipeline, first, others, options);
   } catch (const std::exception& error) {
