@@ -18,9 +18,9 @@
 namespace glmhost::cli {
 namespace {
 
-constexpr std::array<const Verb*, 15> kVerbs = {&kRun,    &kChat,   &kModels,   &kPull,    &kServe,
-                                                &kStatus, &kPs,     &kStop,     &kBench,   &kTokenize,
-                                                &kRender, &kLogits, &kValidate, &kGrammar, &kEval};
+constexpr std::array<const Verb*, 16> kVerbs = {&kRun,      &kChat,    &kModels, &kPull,     &kServe,  &kStatus,
+                                                &kPs,       &kStop,    &kBench,  &kTokenize, &kRender, &kLogits,
+                                                &kValidate, &kGrammar, &kEval,   &kEditor};
 
 std::string overview() {
   std::string text =

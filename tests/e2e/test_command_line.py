@@ -5,7 +5,7 @@ import unittest
 
 from harness import *
 
-VERBS = "serve run chat models pull ps status stop bench tokenize render logits validate eval".split()
+VERBS = "serve run chat models pull ps status stop bench tokenize render logits validate eval editor".split()
 
 
 class Help(TestCase):
