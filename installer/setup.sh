@@ -30,7 +30,7 @@ windows_packages=(
   make dpkg-dev xz-utils                             # unpacks and builds the sources of the libraries built for Windows
 )
 vscode_packages=(
-  chromium neovim                                    # editors and what they run in
+  chromium neovim emacs-nox elpa-eglot               # editors and what they run in
 )
 # A newer Node than Debian's, where there is one, serves better.
 command -v npm >/dev/null || vscode_packages+=(nodejs npm)

@@ -380,5 +380,35 @@ class Neovim(DaemonTestCase):
         self.assertEqual(said.get("exit"), "0 0", result.stdout + result.stderr)
 
 
+def has_eglot():
+    emacs = shutil.which("emacs")
+    if not emacs:
+        return False
+    asked = subprocess.run([emacs, "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"], capture_output=True)
+    return asked.returncode == 0
+
+
+@unittest.skipUnless(has_eglot(), "Emacs with eglot is not installed")
+@needs_model
+@needs_server
+class Emacs(DaemonTestCase):
+    def test_eglot_gets_both_kinds_of_completion(self):
+        file = folder(self.home) / "config.py"
+        file.write_text(CODE)
+        script = pathlib.Path(__file__).parent / "emacs.el"
+        result = subprocess.run(
+            ["emacs", "--batch", "-l", script],
+            capture_output=True,
+            text=True,
+            timeout=90,
+            cwd=file.parent,
+            env={**self.home.environment, "LSP_SERVER": str(SERVER), "LSP_FILE": str(file)},
+        )
+        said = dict(line.split(" ", 1) for line in result.stdout.splitlines() if " " in line)
+        self.assertIn("dump(", said.get("completion", ""), result.stdout + result.stderr)
+        self.assertIn("dump(", said.get("inline", ""), result.stdout + result.stderr)
+        self.assertEqual(said.get("exit"), "done", result.stdout + result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
