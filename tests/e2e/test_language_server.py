@@ -302,6 +302,15 @@ class Completions(DaemonTestCase):
         self.assertIsNotNone(self.client.complete("untitled:Untitled-1", 10, 13))
         self.assertEqual(self.statistics()["documents"], 1)
 
+    def test_a_model_that_was_put_away_is_brought_back_by_the_next_question(self):
+        self.begin(CODE + "        json.")
+        self.succeeds("stop", "-m", "smollm2-135m")
+        self.client.seen.clear()
+        self.client.wait_notification("glm/status", lambda s: s["state"] == "idle", 10)
+        item = self.client.complete(self.uri, 10, 13)
+        self.assertIsNotNone(item, self.client.request("glm/why"))
+        self.client.wait_ready()
+
     def test_a_daemon_that_was_killed_is_back_without_a_restart(self):
         self.begin(CODE + "        json.")
         self.assertIsNotNone(self.client.complete(self.uri, 10, 13))
