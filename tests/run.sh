@@ -5,9 +5,10 @@
 #   sanitizers: unit tests under address and undefined-behaviour sanitizers; what uses threads under the thread sanitizer
 #   a short fuzzing of every parser
 #   the Windows build, and its test under Wine
+#   the VS Code extension, built and driven in a real editor
 #
 #   tests/run.sh                   everything
-#   tests/run.sh release e2e       some of it: release, e2e, asan, tsan, fuzz, windows
+#   tests/run.sh release e2e       some of it: release, e2e, asan, tsan, fuzz, windows, vscode
 #
 # GLM_TEST_SKIP_SETUP=1 installs no packages; FUZZ_SECONDS=600 fuzzes longer. The last line is "N passed, M failed". Nothing
 # is left outside of build/. Runs as root and as an ordinary user with sudo.
@@ -95,13 +96,14 @@ e2e_counted() {
   fi
 }
 
-wanted=" ${*:-release e2e asan tsan fuzz windows} "
+wanted=" ${*:-release e2e asan tsan fuzz windows vscode} "
 wants() { [[ $wanted == *" $1 "* ]]; }
 
 if [ "${GLM_TEST_SKIP_SETUP:-}" != 1 ]; then
   stage "Packages"
   groups=(tests)
   ! wants windows || groups+=(windows)
+  ! wants vscode || groups+=(vscode)
   check "packages" setup installer/setup.sh "${groups[@]}" || { note "0 passed, 1 failed"; exit 1; }
 fi
 [ -d "$root/../shared" ] || skipped+=("comparisons with the reference data of ../shared, which is not here")
@@ -171,6 +173,16 @@ if wants windows; then
     check "glm.exe serves and answers under Wine" windows tests/windows/run.sh
   else
     skipped+=("the Windows build: tests/windows/run.sh is not here")
+  fi
+fi
+
+if wants vscode; then
+  stage "VS Code: the extension in a real editor"
+  if check "release build for the extension" vscode-release-build build release --target glm glm-language-server &&
+    check "the default model can be pulled" vscode-pull bring_model smollm2-135m SmolLM2-135M-Instruct.Q4_1.gguf &&
+    check "the extension can be packaged" vscode-package installer/vscode/build.sh &&
+    check "an editor can be brought" vscode-editor tests/e2e/vscode/install.sh; then
+    check "the extension in a real editor" vscode timeout 900 python3 tests/e2e/test_vscode.py -v
   fi
 fi
 

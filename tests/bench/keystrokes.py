@@ -11,6 +11,8 @@ its first line is accepted one time in three (the rest is typed). The daemon and
     GLM_BINARY, GLM_LANGUAGE_SERVER   the programs (default: build/release/bin)
     GLM_TEST_MODELS                   folder with SmolLM2-135M-Instruct.Q4_1.gguf
 
+keystrokes_llama.mjs replays the same questions (--trace) through llama.cpp.
+
 Prints one JSON object; --table a table for people.
 """
 
@@ -84,6 +86,7 @@ class Typist:
         self.accepted_characters = 0
         self.typed_characters = 0
         self.cancel_answers = []
+        self.trace = None  # a list: what was asked for, and when, for the same replay through another program
 
     def begin_file(self, uri, text, language):
         self.uri, self.lines = uri, text.split("\n")
@@ -112,6 +115,10 @@ class Typist:
         self.cancel()
         self.questions += 1
         request = self.client.begin_completion(self.uri, line, character)
+        if self.trace is not None:
+            before = self.lines[line].encode("utf-16-le")[: 2 * character].decode("utf-16-le")
+            text = "\n".join([*self.lines[max(0, line - 200) : line], before])
+            self.trace.append({"at": time.monotonic(), "prefix": text[-5000:]})
         self.open_question = (request, time.monotonic(), (line, character))
 
     def look(self):
@@ -253,6 +260,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--commits", type=int, default=200)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--trace", help="writes what was asked for, and when, for keystrokes_llama.mjs")
     arguments = parser.parse_args()
 
     home = harness.Home()
@@ -265,6 +273,7 @@ def main():
         client.initialize()
         client.wait_ready()
         typist = Typist(client, arguments.wpm, arguments.seed)
+        typist.trace = [] if arguments.trace else None
         until = time.monotonic() + 60 * arguments.minutes
         memory = []
         begin = time.monotonic()
@@ -281,6 +290,8 @@ def main():
             memory.append(client.request("glm/statistics")["memoryBytes"])
             if time.monotonic() >= until:
                 break
+        if arguments.trace:
+            pathlib.Path(arguments.trace).write_text("".join(json.dumps(one) + "\n" for one in typist.trace))
         took = time.monotonic() - begin
         counts = client.request("glm/statistics")
         late = [client.answers[r]["at"] - sent for r, sent in typist.cancel_answers if r in client.answers]

@@ -302,6 +302,15 @@ class Completions(DaemonTestCase):
         self.assertIsNotNone(self.client.complete("untitled:Untitled-1", 10, 13))
         self.assertEqual(self.statistics()["documents"], 1)
 
+    def test_a_model_that_was_put_away_is_brought_back_by_the_next_question(self):
+        self.begin(CODE + "        json.")
+        self.succeeds("stop", "-m", "smollm2-135m")
+        self.client.seen.clear()
+        self.client.wait_notification("glm/status", lambda s: s["state"] == "idle", 10)
+        item = self.client.complete(self.uri, 10, 13)
+        self.assertIsNotNone(item, self.client.request("glm/why"))
+        self.client.wait_ready()
+
     def test_a_daemon_that_was_killed_is_back_without_a_restart(self):
         self.begin(CODE + "        json.")
         self.assertIsNotNone(self.client.complete(self.uri, 10, 13))
@@ -378,6 +387,36 @@ class Neovim(DaemonTestCase):
         self.assertIn("dump(", said.get("completion", ""), result.stdout + result.stderr)
         self.assertIn("dump(", said.get("inline", ""), result.stdout + result.stderr)
         self.assertEqual(said.get("exit"), "0 0", result.stdout + result.stderr)
+
+
+def has_eglot():
+    emacs = shutil.which("emacs")
+    if not emacs:
+        return False
+    asked = subprocess.run([emacs, "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"], capture_output=True)
+    return asked.returncode == 0
+
+
+@unittest.skipUnless(has_eglot(), "Emacs with eglot is not installed")
+@needs_model
+@needs_server
+class Emacs(DaemonTestCase):
+    def test_eglot_gets_both_kinds_of_completion(self):
+        file = folder(self.home) / "config.py"
+        file.write_text(CODE)
+        script = pathlib.Path(__file__).parent / "emacs.el"
+        result = subprocess.run(
+            ["emacs", "--batch", "-l", script],
+            capture_output=True,
+            text=True,
+            timeout=90,
+            cwd=file.parent,
+            env={**self.home.environment, "LSP_SERVER": str(SERVER), "LSP_FILE": str(file)},
+        )
+        said = dict(line.split(" ", 1) for line in result.stdout.splitlines() if " " in line)
+        self.assertIn("dump(", said.get("completion", ""), result.stdout + result.stderr)
+        self.assertIn("dump(", said.get("inline", ""), result.stdout + result.stderr)
+        self.assertEqual(said.get("exit"), "done", result.stdout + result.stderr)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ Screenshots are kept in build/vscode-tests/screenshots.
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
-import time
 import unittest
 import urllib.request
 
@@ -76,22 +76,37 @@ class VsCode(DaemonTestCase):
         cls.port = free_port()
         (cls.user / "config.yaml").write_text(f"bind-addr: 127.0.0.1:{cls.port}\nauth: none\ncert: false\n")
         cls.base = f"http://127.0.0.1:{cls.port}"
-        cls.code_server("--install-extension", str(VSIX), wait=True)
+        cls.install()
         cls.start_editor()
 
     @classmethod
-    def code_server(cls, *arguments, wait=False):
-        command = [
+    def install(cls):
+        """By `glm editor install`, with an editor on the PATH as a user has one."""
+        folder = cls.home.path / "bin"
+        folder.mkdir()
+        program = folder / "code-server"
+        words = " ".join(shlex.quote(word) for word in cls.command())
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        program.chmod(0o755)
+        path = f"{folder}:{cls.home.environment['PATH']}"
+        result = cls.home.glm("editor", "install", "--editor", "code-server", "--vsix", VSIX, PATH=path)
+        if result.returncode != 0 or "Installed into code-server" not in result.stdout:
+            raise AssertionError(result.stdout + result.stderr)
+
+    @classmethod
+    def command(cls):
+        return [
             NODE, str(ENTRY), "--config", str(cls.user / "config.yaml"), "--user-data-dir", str(cls.user / "data"),
             "--extensions-dir", str(cls.user / "extensions"), "--disable-telemetry", "--disable-update-check",
-            "--disable-workspace-trust", "--disable-getting-started-override", *arguments,
+            "--disable-workspace-trust", "--disable-getting-started-override",
         ]
-        log = open(cls.user / "log", "ab")
-        with log:
-            if wait:
-                subprocess.run(command, check=True, stdout=log, stderr=log, env=cls.home.environment, timeout=120)
-                return None
-            return subprocess.Popen(command, stdout=log, stderr=log, env=cls.home.environment, start_new_session=True)
+
+    @classmethod
+    def code_server(cls):
+        with open(cls.user / "log", "ab") as log:
+            return subprocess.Popen(
+                cls.command(), stdout=log, stderr=log, env=cls.home.environment, start_new_session=True
+            )
 
     @classmethod
     def start_editor(cls):

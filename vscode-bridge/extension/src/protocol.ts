@@ -1,7 +1,7 @@
 // What the language server says beyond LSP.
 
 export interface Status {
-  state: "starting" | "noDaemon" | "loading" | "ready" | "failed" | "off" | "paused";
+  state: "starting" | "noDaemon" | "idle" | "loading" | "ready" | "failed" | "off" | "paused";
   message: string;
   model: string;
   loadPercent: number;

@@ -44,6 +44,8 @@ export class StatusBar implements vscode.Disposable {
         const last = this.nothing === undefined ? "" : `\n\nThe last time nothing was shown: ${this.nothing.reason}`;
         return this.show("$(sparkle) GLM", `${model}${speed}; ${queue}.${last}`);
       }
+      case "idle":
+        return this.show("$(sparkle) GLM", status.message);
       case "loading":
         return this.show(`$(loading~spin) GLM ${status.loadPercent} %`, `${model} is being loaded.`);
       case "noDaemon":

@@ -59,6 +59,7 @@ class DocumentStore {
 
   // Ranges are taken as TextBuffer takes positions: clamped, in either order.
   static AppliedChange apply(Document& document, const Change& change, PositionEncoding encoding);
+  static AppliedChange apply(Document& document, Change&& change, PositionEncoding encoding) = delete;
 
   void open_notebook(Notebook notebook);
   void close_notebook(const std::string& uri);  // its cells are closed by their own names

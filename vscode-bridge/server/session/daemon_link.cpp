@@ -54,6 +54,7 @@ std::optional<fs::path> find_glm(const fs::path& named) {
 std::chrono::milliseconds until_next_look(DaemonState::Kind kind) {
   switch (kind) {
     case DaemonState::Kind::ready:
+    case DaemonState::Kind::idle:
       return 4000ms;
     case DaemonState::Kind::loading:
       return 250ms;
@@ -160,8 +161,8 @@ DaemonState DaemonLink::look() {
     state.kind = DaemonState::Kind::loading;
     return state;
   }
-  state.kind = failure_.empty() ? DaemonState::Kind::unknown : DaemonState::Kind::failed;
-  state.message = failure_;
+  state.kind = failure_.empty() ? DaemonState::Kind::idle : DaemonState::Kind::failed;
+  state.message = failure_.empty() ? "The model is not in memory; the next completion loads it." : failure_;
   return state;
 }
 

@@ -37,7 +37,7 @@ struct StreamDone {
 };
 
 struct DaemonState {
-  enum class Kind { unknown, no_daemon, loading, ready, failed };
+  enum class Kind { unknown, no_daemon, idle, loading, ready, failed };
   Kind kind = Kind::unknown;
   std::string message;  // a sentence
   std::string model;

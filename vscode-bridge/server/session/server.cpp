@@ -452,8 +452,10 @@ void Server::complete(const lsp::Request& request, bool inline_completion) {
   if (is_binary(question.situation)) {
     return nothing(request.id, uri, completion::Verdict::unavailable, "The file is not a text.");
   }
-  if (state_.kind != DaemonState::Kind::ready && state_.kind != DaemonState::Kind::unknown) {
-    daemon_.want_model();
+  if (state_.kind != DaemonState::Kind::ready) daemon_.want_model();
+  const bool can_ask = state_.kind == DaemonState::Kind::ready || state_.kind == DaemonState::Kind::unknown ||
+                       state_.kind == DaemonState::Kind::idle;
+  if (!can_ask) {
     return nothing(request.id, uri, completion::Verdict::unavailable,
                    state_.kind == DaemonState::Kind::loading ? "The model is being loaded." : state_.message);
   }
@@ -549,6 +551,9 @@ void Server::tell_status(bool always) {
       break;
     case DaemonState::Kind::no_daemon:
       state = "noDaemon";
+      break;
+    case DaemonState::Kind::idle:
+      state = "idle";
       break;
     case DaemonState::Kind::loading:
       state = "loading";

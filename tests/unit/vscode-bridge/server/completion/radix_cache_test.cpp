@@ -60,9 +60,9 @@ TEST_CASE("random keys: as a list that is searched and cut at its end") {
       ++next;
     }
     // Found from the shortest to the longest: the longest is the newest now.
-    for (const auto& [length, value] : expected) {
+    for (const auto& one : expected) {
       const auto at =
-          std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.first == key.substr(0, length); });
+          std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.first == key.substr(0, one.first); });
       const auto entry = *at;
       list.erase(at);
       list.push_front(entry);

@@ -14,11 +14,13 @@ TEST_CASE("changes of one notification apply in their order, each to what the on
   };
   for (const Change& change : changes) DocumentStore::apply(document, change, PositionEncoding::utf16);
   CHECK(document.text.text() == "one\nt-\r\n");
-  const AppliedChange whole = DocumentStore::apply(document, {std::nullopt, "new"}, PositionEncoding::utf16);
+  const Change all{std::nullopt, "new"};
+  const AppliedChange whole = DocumentStore::apply(document, all, PositionEncoding::utf16);
   CHECK(document.text.text() == "new");
   CHECK(whole.begin == 0);
   CHECK(whole.removed == 8);
-  const AppliedChange typed = DocumentStore::apply(document, {Range{{0, 3}, {0, 3}}, "er"}, PositionEncoding::utf16);
+  const Change key{Range{{0, 3}, {0, 3}}, "er"};
+  const AppliedChange typed = DocumentStore::apply(document, key, PositionEncoding::utf16);
   CHECK(typed.begin == 3);
   CHECK(typed.removed == 0);
   CHECK(typed.inserted == "er");

@@ -30,38 +30,38 @@ struct Folder {
 }  // namespace
 
 TEST_CASE("patterns of paths") {
-  for (const auto& [pattern, path] : std::initializer_list<std::pair<const char*, const char*>>{{"a.py", "a.py"},
-                                                                                                {"*.py", "a.py"},
-                                                                                                {"a?c", "abc"},
-                                                                                                {"[a-c]x", "bx"},
-                                                                                                {"[!a-c]x", "dx"},
-                                                                                                {"[]]", "]"},
-                                                                                                {"**/a", "a"},
-                                                                                                {"**/a", "x/y/a"},
-                                                                                                {"a/**", "a/b/c"},
-                                                                                                {"a/**/b", "a/b"},
-                                                                                                {"a/**/b", "a/x/y/b"},
-                                                                                                {"\\*", "*"},
-                                                                                                {"[x", "[x"},
-                                                                                                {"a**b", "axxb"},
-                                                                                                {"*", ""},
-                                                                                                {"", ""}}) {
-    CAPTURE(pattern);
-    CAPTURE(path);
-    CHECK(glob_matches(pattern, path));
+  for (const auto& one : std::initializer_list<std::pair<const char*, const char*>>{{"a.py", "a.py"},
+                                                                                    {"*.py", "a.py"},
+                                                                                    {"a?c", "abc"},
+                                                                                    {"[a-c]x", "bx"},
+                                                                                    {"[!a-c]x", "dx"},
+                                                                                    {"[]]", "]"},
+                                                                                    {"**/a", "a"},
+                                                                                    {"**/a", "x/y/a"},
+                                                                                    {"a/**", "a/b/c"},
+                                                                                    {"a/**/b", "a/b"},
+                                                                                    {"a/**/b", "a/x/y/b"},
+                                                                                    {"\\*", "*"},
+                                                                                    {"[x", "[x"},
+                                                                                    {"a**b", "axxb"},
+                                                                                    {"*", ""},
+                                                                                    {"", ""}}) {
+    CAPTURE(one.first);
+    CAPTURE(one.second);
+    CHECK(glob_matches(one.first, one.second));
   }
-  for (const auto& [pattern, path] : std::initializer_list<std::pair<const char*, const char*>>{{"*.py", "a/b.py"},
-                                                                                                {"a?c", "a/c"},
-                                                                                                {"[!a]x", "/x"},
-                                                                                                {"a/**", "a"},
-                                                                                                {"**/a", "ba"},
-                                                                                                {"a**b", "a/b"},
-                                                                                                {"a/**/b", "axb"},
-                                                                                                {"", "a"},
-                                                                                                {"[a-c]x", "dx"}}) {
-    CAPTURE(pattern);
-    CAPTURE(path);
-    CHECK_FALSE(glob_matches(pattern, path));
+  for (const auto& one : std::initializer_list<std::pair<const char*, const char*>>{{"*.py", "a/b.py"},
+                                                                                    {"a?c", "a/c"},
+                                                                                    {"[!a]x", "/x"},
+                                                                                    {"a/**", "a"},
+                                                                                    {"**/a", "ba"},
+                                                                                    {"a**b", "a/b"},
+                                                                                    {"a/**/b", "axb"},
+                                                                                    {"", "a"},
+                                                                                    {"[a-c]x", "dx"}}) {
+    CAPTURE(one.first);
+    CAPTURE(one.second);
+    CHECK_FALSE(glob_matches(one.first, one.second));
   }
   // Nothing that a pattern can do takes more than the product of the lengths.
   CHECK_FALSE(glob_matches(std::string(2000, '*') + "b", std::string(2000, 'a')));
