@@ -66,8 +66,9 @@ ExitCode install(const std::string& editor, const std::string& named) {
   bool found = false;
   for (const std::string_view known : kEditors) {
     if (!editor.empty() && known != editor) continue;
-    const auto result =
-        model_store::run_process({std::string(known), "--install-extension", package, "--force"}, nullptr);
+    model_store::ProcessRequest request;
+    request.arguments = {std::string(known), "--install-extension", package, "--force"};
+    const auto result = model_store::run_process(request);
     if (!result) continue;
     found = true;
     if (result->exit_code != 0) {
