@@ -18,12 +18,12 @@ constexpr std::int64_t kSchemaVersion = 2;
 constexpr std::int64_t kApplicationId = 0x474c4d48;  // "GLMH"
 constexpr std::uint64_t kRowOverhead = 160;          // key, index, counters, page slack: measured on short answers
 
-// `used` is a count, not a time: the order of use survives a clock that jumps.
 // Version 1 had no column for the calls of tools: no answer had any.
 constexpr const char* kFromVersion1 = R"(
   ALTER TABLE answer ADD COLUMN tool_calls BLOB NOT NULL DEFAULT x'';
   PRAGMA user_version = 2;
 )";
+// `used` is a count, not a time: the order of use survives a clock that jumps.
 constexpr const char* kSchema = R"(
   CREATE TABLE answer (
     key BLOB PRIMARY KEY NOT NULL,

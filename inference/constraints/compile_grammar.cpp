@@ -79,7 +79,7 @@ std::shared_ptr<const Grammar> compile_grammar(const Spec& spec) {
       nothing_matches = "No text matches the regular expression.";
       break;
     case Spec::Kind::grammar:
-      grammar = gbnf_grammar(spec.text);
+      grammar = gbnf_grammar(spec);
       nothing_matches = "No text matches the grammar: `root` never comes to an end.";
       break;
     case Spec::Kind::choice:

@@ -144,6 +144,7 @@ class Parser : TextScanner {
       if (!take(")")) refuse("a `(` has no `)`");
       return inside;
     }
+    if (take("%json")) return schema();
     if (next_is("<") || next_is("!")) refuse("tokens as parts of a rule are not supported");
     if (next_is("*") || next_is("+") || next_is("?") || next_is("{")) refuse("there is nothing to repeat before this");
     if (!is_name_character(peek())) refuse("this cannot be read");
@@ -151,6 +152,29 @@ class Parser : TextScanner {
     const std::string_view rule_name = name();
     reference.rule = number_of(rule_name);
     return reference;
+  }
+
+  // Up to the brace that closes the first one. Whether it is JSON, and a schema, the schema's own reader says.
+  Expression schema() {
+    skip_space();
+    if (!next_is("{")) refuse("a schema in braces is expected behind %json");
+    const std::size_t begin = position_;
+    int open = 0;
+    bool in_text = false;
+    do {
+      if (done()) {
+        position_ = begin;
+        refuse("the schema behind %json does not end");
+      }
+      const char c = peek();
+      ++position_;
+      if (in_text && c == '\\' && !done()) ++position_;
+      if (c == '"') in_text = !in_text;
+      if (!in_text && (c == '{' || c == '}')) open += c == '{' ? 1 : -1;
+    } while (open > 0);
+    Expression schema = Expression::of_kind(Expression::Kind::schema);
+    schema.text = text_.substr(begin, position_ - begin);
+    return schema;
   }
 
   std::optional<std::pair<std::uint32_t, std::uint32_t>> quantifier() {

@@ -20,8 +20,8 @@ std::uint32_t capped(std::uint64_t value) {
 
 class SchemaGrammar {
  public:
-  SchemaGrammar(const SchemaDocument& document, const Spec& spec)
-      : spec_(spec), reader_(document, spec.assert_formats), grammar_(std::make_shared<Grammar>()) {
+  SchemaGrammar(const SchemaDocument& document, const Spec& spec, std::shared_ptr<Grammar> grammar)
+      : spec_(spec), reader_(document, spec.assert_formats), grammar_(std::move(grammar)) {
     using WhiteSpace = Spec::WhiteSpace;
     const bool any = spec.white_space == WhiteSpace::any;
     const auto mark = [&](bool before, const char* text, const char* after) {
@@ -44,9 +44,8 @@ class SchemaGrammar {
     grammar_->nodes[end_].accepts = true;
   }
 
-  std::shared_ptr<Grammar> build() {
+  RuleId build() {
     const RuleId root = grammar_->add_rule("document");
-    grammar_->root = root;
     const RuleId value = rule_of(Term({&reader_.document().root(), Literal::Kind::schema}));
     const NodeId start = grammar_->rules[root].start;
     if (spec_.white_space == Spec::WhiteSpace::any) {
@@ -68,7 +67,7 @@ class SchemaGrammar {
       waiting_.pop_front();
       for (const Shape& shape : reader_.shapes(term)) add_shape(rule, shape);
     }
-    return grammar_;
+    return root;
   }
 
  private:
@@ -383,9 +382,15 @@ class SchemaGrammar {
 
 }  // namespace
 
-std::shared_ptr<Grammar> schema_grammar(const Spec& spec) {
+RuleId add_schema(const std::shared_ptr<Grammar>& grammar, const Spec& spec) {
   const SchemaDocument document(spec.text);
-  return SchemaGrammar(document, spec).build();
+  return SchemaGrammar(document, spec, grammar).build();
+}
+
+std::shared_ptr<Grammar> schema_grammar(const Spec& spec) {
+  auto grammar = std::make_shared<Grammar>();
+  grammar->root = add_schema(grammar, spec);
+  return grammar;
 }
 
 }  // namespace glmhost::constraints

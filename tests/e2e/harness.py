@@ -298,3 +298,45 @@ def tiny_model(architecture="llama", context=256, nan_in=None):
     layer = [tensor(f"blk.0.{part}.weight", width, width) for part in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")]
     norms = [tensor(f"{name}.weight", width, fill=1.0) for name in ("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm")]
     return gguf(metadata, [tensor("token_embd.weight", width, vocabulary, fill=1.0), tensor("output.weight", width, vocabulary), *layer, *norms])
+
+
+def with_chat_template(model, template):
+    """A model file's bytes with another chat template."""
+    data = pathlib.Path(model).read_bytes()
+    tensors, entries = struct.unpack_from("<QQ", data, 8)
+    at = 24
+    sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+
+    def text_end(at):
+        return at + 8 + struct.unpack_from("<Q", data, at)[0]
+
+    def value_end(kind, at):
+        if kind == 8:
+            return text_end(at)
+        if kind != 9:
+            return at + sizes[kind]
+        item, count = struct.unpack_from("<IQ", data, at)
+        at += 12
+        if item != 8:
+            return at + count * sizes[item]
+        for _ in range(count):
+            at = text_end(at)
+        return at
+
+    kept, alignment = [], 32
+    for _ in range(entries):
+        begin, at = at, text_end(at)
+        key = data[begin + 8 : at]
+        kind = struct.unpack_from("<I", data, at)[0]
+        at = value_end(kind, at + 4)
+        if key == b"general.alignment":
+            alignment = struct.unpack_from("<I", data, at - 4)[0]
+        if key != b"tokenizer.chat_template":
+            kept.append(data[begin:at])
+    infos = at
+    for _ in range(tensors):
+        at = text_end(at)
+        at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
+    kept.append(gguf_string("tokenizer.chat_template") + struct.pack("<I", 8) + gguf_string(template))
+    head = data[:16] + struct.pack("<Q", len(kept)) + b"".join(kept) + data[infos:at]
+    return head + b"\0" * (-len(head) % alignment) + data[at + -at % alignment :]

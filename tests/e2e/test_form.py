@@ -127,6 +127,12 @@ class Form(DaemonTestCase):
             self.assertTrue(re.fullmatch(r"[0-9+()-]+", text), text)
             self.assertIsInstance(eval(re.sub(r"\b0+(?=\d)", "", text)), int)
 
+    def test_a_grammar_around_a_schema(self):
+        file = self.file("call.gbnf", 'root ::= "call " name " with " %json {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1, '
+                         '"maximum": 9}}, "required": ["n"], "additionalProperties": false} ";"\nname ::= "f" | "g"\n')
+        for text in self.seeds(3, "--grammar", file, "Call something"):
+            self.assertRegex(text, r'^call [fg] with \{"n": [1-9](\.0)?\};$')
+
     def test_types(self):
         self.assertIsInstance(json.loads(self.answer("--type", "number", "What is 2+2?")), (int, float))
         self.assertRegex(self.answer("--type", "date", "When did the war end?"), r"^\d{4}-[01]\d-[0-3]\d$")
@@ -267,13 +273,35 @@ class Tools(DaemonTestCase):
     WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "The weather of a city", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}
 
-    def test_tools_reach_the_prompt_and_calls_come_back_as_calls(self):
+    # The default model's own template has no place for tools. This one shows so many calls that even a model which was not
+    # made for them goes on with one.
+    TEMPLATE = """{%- if tools %}{{- 'Tools: ' + (tools | tojson) + '\\n' }}{%- endif %}{%- for city in ['Paris', 'Rome', 'Berlin', 'Madrid', 'Oslo'] %}
+{{- city + ': <tool_call>{"name": "get_weather", "arguments": {"city": "' + city + '"}}</tool_call>\\n' }}{%- endfor %}
+{{- messages[0]['content'] + ':' }}"""
+
+    def test_a_model_without_a_place_for_tools_says_so(self):
         file = self.file("tools.json", json.dumps([self.WEATHER]))
-        with_tools = json.loads(self.succeeds("run", "--json", "--tools", file, "--max-tokens", "40", "The weather in Paris?").stdout)
-        without = json.loads(self.succeeds("run", "--json", "--max-tokens", "40", "The weather in Paris?").stdout)
+        self.fails(USAGE, "run", "--tools", file, "The weather in Paris?", says=["tools", "smollm2"])
+
+    def test_tools_reach_the_prompt_and_calls_come_back_as_calls(self):
+        model = self.file("with-tools.gguf", with_chat_template(DEFAULT_MODEL, self.TEMPLATE))
+        file = self.file("tools.json", json.dumps([self.WEATHER]))
+        prompt = "London"
+        with_tools = json.loads(self.succeeds("run", "--json", "-m", model, "--tools", file, "--max-tokens", "60", prompt).stdout)
+        without = json.loads(self.succeeds("run", "--json", "-m", model, "--max-tokens", "60", prompt).stdout)
         self.assertGreater(with_tools["usage"]["prompt_tokens"], without["usage"]["prompt_tokens"] + 20)
+        self.assertEqual(without["tool_calls"], [])
+        self.assertIn("<tool_call>", without["content"])
+        self.assertNotIn("<tool_call>", with_tools["content"])
+        self.assertTrue(with_tools["tool_calls"])
         for call in with_tools["tool_calls"]:
             self.assertEqual(set(call), {"id", "name", "arguments", "status", "problem", "source"})
+        first = with_tools["tool_calls"][0]
+        self.assertEqual((first["name"], first["status"]), ("get_weather", "complete"))
+        self.assertIsInstance(first["arguments"]["city"], str)
+        again = json.loads(self.succeeds("run", "--json", "-m", model, "--tools", file, "--max-tokens", "60", prompt).stdout)
+        self.assertTrue(again["from_memo"])
+        self.assertEqual(again["tool_calls"], with_tools["tool_calls"])
 
     def test_files_of_tools_that_are_wrong(self):
         for text, says in (("{", "JSON"), ("5", "list"), ("[5]", "tools"), ('[{"type": "function"}]', "tools")):

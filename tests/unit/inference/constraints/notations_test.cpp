@@ -80,6 +80,31 @@ factor ::= [0-9]{1,3} | "(" root ")")_";
         {"xy", "xxyy"});
 }
 
+TEST_CASE("grammars with schemas in them") {
+  check(gbnf("root ::= \"<\" v{1,2} \">\"\nv ::= %json {\"enum\": [\"}\", 1, {\"a\": true}]} | \"x\"\n"),
+        {R"(<"}">)", "<1>", "<x1>", R"(<{"a":true}x>)"}, {"<2>", "<>", "<1", R"(<{"a":false}>)"});
+  // Each has its own $defs, and one used twice is one.
+  check(gbnf(R"(root ::= a " " b " " a
+a ::= %json {"$ref": "#/$defs/x", "$defs": {"x": {"type": "boolean"}}}
+b ::= %json {"type": "array", "items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"const": "\"}"}}} # a comment
+)"),
+        {R"(true [] false)", R"(false ["\"}","\"}"] true)"}, {R"(true [true] true)", R"("}" [] true)"});
+  // Beside and inside recursion.
+  check(gbnf("root ::= %json {\"type\": \"null\"} | \"(\" root \")\"\n"), {"null", "((null))"}, {"(null", "()"});
+  Spec one_line = gbnf("root ::= \"call \" %json {\"type\": \"array\", \"items\": {\"const\": 1}}\n");
+  one_line.white_space = Spec::WhiteSpace::usual;
+  check(one_line, {"call [1, 1]"}, {"call [1,1]", "call [1, 1] "});
+}
+
+TEST_CASE("schemas in grammars that are refused") {
+  says(gbnf("root ::= %json 5"), "a schema in braces");
+  says(gbnf("root ::= \"a\"\n | %json {\"a\": \"}\""), "in line 2, column 10, the schema behind %json does not end");
+  says(gbnf("root ::= %json {\"type\" \"null\"}"), "JSON");
+  says(gbnf("root ::= %json {\"type\": \"strnig\"}"), "strnig");
+  says(gbnf("root ::= %json {\"type\": \"array\", \"uniqueItems\": true}"), "uniqueItems");
+  says(gbnf("root ::= %json {\"type\": \"string\", \"enum\": [1]}"), "No text matches the grammar");
+}
+
 TEST_CASE("an ambiguous grammar stays small") {
   // Each letter may be read in two ways that end differently: stacks must share their tails.
   const auto constraint = compiled(gbnf(R"_(root ::= "a" root "x" | "a" root "y" | "|")_"));
