@@ -117,8 +117,10 @@ class Typist:
         request = self.client.begin_completion(self.uri, line, character)
         if self.trace is not None:
             before = self.lines[line].encode("utf-16-le")[: 2 * character].decode("utf-16-le")
-            text = "\n".join([*self.lines[max(0, line - 200) : line], before])
-            self.trace.append({"at": time.monotonic(), "prefix": text[-5000:]})
+            text = "\n".join([*self.lines[:line], before])
+            # From a place that stays while a line is typed, as the server's own windows do.
+            begin = max(0, -(-(len(text) - 6144) // 2048) * 2048)
+            self.trace.append({"at": time.monotonic(), "prefix": text[begin:]})
         self.open_question = (request, time.monotonic(), (line, character))
 
     def look(self):
