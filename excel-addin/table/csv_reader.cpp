@@ -336,6 +336,7 @@ class Reader {
 
   Column assemble_cells(std::size_t i, std::size_t rows, const std::string& name,
                         std::vector<std::string>& notes) const {
+    if (rows == 0) return Column::empties(0);  // of no type: it fits any other
     Buffer<double> payloads(rows);
     Buffer<Tag> tags;
     const bool tagged =
