@@ -119,8 +119,9 @@ class Cases:
         one = lambda: pick([(c, f"coalesce({c}, 0)") for c in numbers] + [("2", "2"), ("-0.5", "-0.5")])  # noqa: E731
         a, b = one(), one()
         return pick([
-            a, (f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (f"{a[0]} * {b[0]}", f"{a[1]} * {b[1]}"), (f"{a[0]} - {b[0]}", f"{a[1]} - {b[1]}"),
-            (f"IF({a[0]} > {b[0]}, {a[0]}, 7)", f"CASE WHEN {a[1]} > {b[1]} THEN {a[1]} ELSE 7 END"),
+            # + 0: a name alone, or as what IF gives, stays empty.
+            (f"{a[0]} + 0", a[1]), (f"{a[0]} + {b[0]}", f"{a[1]} + {b[1]}"), (f"{a[0]} * {b[0]}", f"{a[1]} * {b[1]}"), (f"{a[0]} - {b[0]}", f"{a[1]} - {b[1]}"),
+            (f"IF({a[0]} > {b[0]}, {a[0]} + 0, 7)", f"CASE WHEN {a[1]} > {b[1]} THEN {a[1]} ELSE 7 END"),
             (f"IFERROR({a[0]} / {b[0]}, 0)", f"CASE WHEN {b[1]} = 0 THEN 0 ELSE {a[1]} / {b[1]} END"), (f"ABS({a[0]})", f"abs({a[1]})"),
         ])
 
@@ -152,8 +153,8 @@ class Cases:
             elif stage == "derive":
                 a, b = self.number(columns)
                 ours.append(f"derive z = {a}")
-                sql = f"SELECT {', '.join(c for c in columns if c != 'z')}, {b} AS z FROM {inner}"
-                columns = {**{c: k for c, k in columns.items() if c != "z"}, "z": "n"}
+                columns = {**columns, "z": "n"}
+                sql = f"SELECT {', '.join(f'{b} AS z' if c == 'z' else c for c in columns)} FROM {inner}"
             elif stage == "group":
                 keys = self.random.sample(sorted(columns), self.random.randint(1, min(3, len(columns))))
                 value = pick([c for c in columns if columns[c] == "n"] or [None])
