@@ -192,7 +192,7 @@ class Cases:
                 ours.append(f"sort {'-' if down else ''}{key}, i | take {count}")
                 order = f"{key} {'DESC' if down else 'ASC'} NULLS LAST, i"
                 if columns[key] == "t":
-                    place = f"CASE {key} WHEN 'a b' THEN 1 WHEN 'ä' THEN 2 WHEN 'q,r' THEN 3 WHEN 'x' THEN 4 WHEN 'y' THEN 5 WHEN 'zed' THEN 6 END"
+                    place = f"CASE {key} WHEN 'ä' THEN 1 WHEN 'a b' THEN 2 WHEN 'q,r' THEN 3 WHEN 'x' THEN 4 WHEN 'y' THEN 5 WHEN 'zed' THEN 6 END"
                     order = f"{place} {'DESC' if down else 'ASC'} NULLS LAST, i"
                 sql = f"SELECT * FROM {inner} ORDER BY {order} LIMIT {count}"
             elif stage == "distinct":
