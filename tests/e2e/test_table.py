@@ -209,7 +209,7 @@ class Cases:
                 sql_kind = {"append": "UNION ALL", "union": "UNION", "intersect": "INTERSECT", "except": "EXCEPT"}[kind]
                 sql = f"(SELECT {', '.join(shared)} FROM {inner}) {sql_kind} (SELECT {', '.join(shared)} FROM b)"
                 columns = {c: columns[c] for c in shared}
-            elif stage == "window" and has_row and "wr" not in columns:
+            elif stage == "window" and has_row and not columns.keys() & {"wr", "wl", "wn", "wt"}:
                 value, key = pick([c for c in columns if columns[c] == "n"]), pick(sorted(columns))
                 over = f"(PARTITION BY {key} ORDER BY i ROWS UNBOUNDED PRECEDING)"
                 ours.append(f"window per {key} sort i (wr = SUM({value}), wl = LAG({value}, 2), wn = ROWNUMBER()) | window per {key} (wt = SUM({value}))")
