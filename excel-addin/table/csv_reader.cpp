@@ -81,7 +81,7 @@ class Reader {
     if (has_header) {
       const auto last = sample.fields[sample.width(0) - 1];
       body_ = last.offset + (last.length & Fields::kLength);
-      if ((last.length & Fields::kQuoted) != 0) ++body_;
+      if ((last.length & Fields::kQuoted) != 0 && body_ < text_.size()) ++body_;  // the closing quote, if there
       while (body_ < text_.size() && text_[body_] != '\n' && text_[body_] != '\r') ++body_;
       if (body_ < text_.size())
         body_ += text_[body_] == '\r' && body_ + 1 < text_.size() && text_[body_ + 1] == '\n' ? 2 : 1;
@@ -336,6 +336,7 @@ class Reader {
 
   Column assemble_cells(std::size_t i, std::size_t rows, const std::string& name,
                         std::vector<std::string>& notes) const {
+    if (rows == 0) return Column::empties(0);  // of no type: it fits any other
     Buffer<double> payloads(rows);
     Buffer<Tag> tags;
     const bool tagged =

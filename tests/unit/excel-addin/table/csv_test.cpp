@@ -138,6 +138,7 @@ TEST_CASE("nothing at all") {
   for (const std::string_view text : {"", "\n", "\n\n\r\n", "\xEF\xBB\xBF"}) CHECK(read(text).csv == "\n");
   CHECK(read("a,b\n").csv == "a,b\n");
   CHECK(read("a,b").csv == "a,b\n");
+  CHECK(read("a,\"b").csv == "a,b\n");  // the quote is never closed
 }
 
 TEST_CASE("a file cut into many pieces is the same table") {

@@ -234,6 +234,14 @@ TEST_CASE("joins keep the order and refuse what nobody can hold") {
   CHECK(mistake("join cross m", many, {{"m", many}}, options).find("400,000,000") != std::string::npos);
 }
 
+TEST_CASE("a key with an empty cell or an error matches nothing") {
+  const std::map<std::string, std::string> t = {{"t", "k,j,w\n,1,x\n2,1,y\n#N/A,1,z\n2,,q\n"}};
+  const std::string csv = "k,j,v\n,1,a\n2,1,b\n#N/A,1,c\n2,,d\n";
+  CHECK(run("join t on k, j", csv, t).csv == "k,j,v,w\n2,1,b,y\n");
+  CHECK(run("join t on k | select k, v, w", csv, t).csv == "k,v,w\n2,b,y\n2,b,q\n2,d,y\n2,d,q\n");
+  CHECK(run("join anti t on k, j | select v", csv, t).csv == "v\na\nc\nd\n");
+}
+
 TEST_CASE("mistakes say what is wrong and what is near") {
   const std::string csv = "region,amount,text\nEU,1,x\n";
   const std::pair<std::string, std::string> cases[] = {
