@@ -23,6 +23,7 @@ build_packages=(
 )
 test_packages=(
   doctest-dev openssl
+  python3-venv python3-jsonschema                    # a place for DuckDB; JSON Schemas
   clang-14 libclang-rt-14-dev                        # sanitizers and fuzzing
 )
 windows_packages=(

@@ -73,9 +73,20 @@ ctest_counted() {
   fi
 }
 
+# The Python of the end-to-end tests: with DuckDB, which the table language is compared with, where pip can bring it.
+test_python() {
+  local venv=$root/build/test-venv
+  if ! "$venv/bin/python" -c 'import duckdb' 2>/dev/null; then
+    { python3 -m venv --system-site-packages "$venv" && "$venv/bin/python" -m pip install --quiet 'duckdb>=1.1,<3'; } \
+      >"$logs/test-venv.log" 2>&1 || { echo python3; return; }
+  fi
+  echo "$venv/bin/python"
+}
+
 e2e_counted() {
-  local log=$logs/e2e.log rc ran bad skip
-  (cd tests/e2e && timeout 1500 python3 -m unittest discover -v -p 'test_*.py' "$@") >"$log" 2>&1
+  local log=$logs/e2e.log rc ran bad skip python
+  python=$(test_python)
+  (cd tests/e2e && timeout 1500 "$python" -m unittest discover -v -p 'test_*.py' "$@") >"$log" 2>&1
   rc=$?
   ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in.*/\1/p' "$log" | tail -n 1)
   bad=$(sed -n 's/^FAILED (.*failures=\([0-9]*\).*/\1/p' "$log" | tail -n 1)
@@ -156,7 +167,7 @@ fi
 
 if wants tsan; then
   stage "Thread sanitizer"
-  threaded=(platform protocol daemon kernels generation)
+  threaded=(platform protocol daemon kernels generation table)
   targets=()
   for name in "${threaded[@]}"; do targets+=("${name}_test"); done
   if check "thread sanitizer build" tsan-build build tsan --target "${targets[@]}"; then
