@@ -33,6 +33,7 @@ formula::NumberKind kind_of(Tag tag);  // of a number's tag
 using Rows = std::vector<std::uint32_t>;
 inline constexpr std::uint32_t kNoRow = 0xFFFFFFFFu;  // a row that is not there: its cells are empty
 inline constexpr std::size_t kMostTableRows = kNoRow - 1;
+inline constexpr std::size_t kMostColumns = 16'384;  // as in Excel's grid
 
 class Column {
  public:

@@ -174,6 +174,11 @@ class Reader {
       piece.long_rows += own > names_.size();
       width = std::max(width, own);
     }
+    // Each row would have all of them: one row of a million fields in a long file would take all memory.
+    if (width > kMostColumns) {
+      throw TableError("A row of the file has " + std::to_string(width) + " fields; a table has at most " +
+                       std::to_string(kMostColumns) + " columns. Is the delimiter right, and is it a table at all?");
+    }
     piece.columns.resize(width);
     for (std::size_t i = 0; i < width; ++i) {
       if (!options_.guess_types || (i < surely_text_.size() && surely_text_[i])) {

@@ -83,6 +83,10 @@ std::string_view decoded(std::string_view bytes, std::string& storage, std::vect
     storage = from_utf16_bytes(bytes, zeros[1] == 0);
     return storage;
   }
+  // One by accident is a character like any other; many are a program's or a model's file.
+  if (zeros[0] + zeros[1] > begin.size() / 64) {
+    throw TableError("The file is not text: it holds many zero bytes. Give a CSV file.");
+  }
   if (is_valid_utf8(bytes)) return bytes;
   notes.push_back("The file is not UTF-8; it was read as Windows-1252. Letters beyond A to Z may be others.");
   storage = from_windows_1252(bytes);

@@ -22,7 +22,6 @@ Table Run::apply(const Pivot& stage, const Table& table) {
   cells_by.push_back(by);
   const Grouping row_groups = group_rows(rows_by, table.rows(), workers_);
   const Grouping by_groups = group_rows({&by, 1}, table.rows(), workers_);
-  constexpr std::size_t kMostColumns = 16'384;
   if (by_groups.groups() > kMostColumns) {
     throw TableError("The pivot would have " + std::to_string(by_groups.groups()) + " columns; " +
                      std::to_string(kMostColumns) + " are the most. Pivot by a column with fewer different values.");

@@ -108,11 +108,19 @@ class Tables {
           ExitCode::usage,
           "`" + file + "` is a workbook or another ZIP file. Only CSV can be read so far: save the sheet as CSV.");
     }
-    table::CsvResult result = table::read_csv(bytes, options, workers_);
+    table::CsvResult result = read(file, bytes, options);
     for (const std::string& note : result.notes) {
       if (!flags_.quiet) print_error(file + ": " + note);
     }
     return opened_.emplace_back(file, std::move(result.table)).second;
+  }
+
+  table::CsvResult read(const std::string& file, const std::string& bytes, const table::CsvOptions& options) {
+    try {
+      return table::read_csv(bytes, options, workers_);
+    } catch (const table::TableError& error) {
+      throw Failure(ExitCode::usage, file + ": " + error.what());
+    }
   }
 
   const Flags& flags_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "excel-addin/table/csv_text.h"
+#include "excel-addin/table/table_error.h"
 #include "tests/unit/excel-addin/table/tables.h"
 
 using namespace glmhost::table;
@@ -139,6 +140,18 @@ TEST_CASE("nothing at all") {
   CHECK(read("a,b\n").csv == "a,b\n");
   CHECK(read("a,b").csv == "a,b\n");
   CHECK(read("a,\"b").csv == "a,b\n");  // the quote is never closed
+}
+
+TEST_CASE("what is no table is refused before it takes all memory") {
+  std::string program(
+      "\x7F"
+      "ELF");
+  for (int i = 0; i < 5000; ++i) program += std::string("\0\0a", 3);
+  CHECK_THROWS_WITH_AS(read(program), doctest::Contains("not text"), TableError);
+  CHECK_THROWS_WITH_AS(read("a\n1\n" + std::string(20'000, ',') + "\n"), doctest::Contains("16384 columns"),
+                       TableError);
+  const std::string one_zero = "a,b\nx" + std::string(1, '\0') + "y,1\n" + std::string(200, 'z') + ",2\n";
+  CHECK(read(one_zero).csv == one_zero);
 }
 
 TEST_CASE("a file cut into many pieces is the same table") {
