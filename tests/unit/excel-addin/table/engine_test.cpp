@@ -273,7 +273,9 @@ TEST_CASE("mistakes say what is wrong and what is near") {
       {"intersect u", "Both tables need the same columns"},
       {"unpivot amount into region, v", "two columns `region`"},
   };
-  for (const auto& [pipeline, part] : cases) {
+  for (const auto& one : cases) {  // clang 14 takes no names of a pair into CAPTURE
+    const auto& pipeline = one.first;
+    const auto& part = one.second;
     CAPTURE(pipeline);
     const std::string sentence = mistake(pipeline, csv, {{"u", "n\n1\n"}});
     CAPTURE(sentence);
