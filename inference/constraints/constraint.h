@@ -92,8 +92,6 @@ class ConstraintState {
 
   // What must come next, whatever the model says: bytes, at most `most`. Whole characters only.
   std::string forced_text(std::size_t most = 256) const;
-  // Its tokens as the tokenizer writes them, without the last one, which may grow together with what follows.
-  std::vector<std::int32_t> forced_tokens(const tokenizer::Tokenizer& tokenizer, std::size_t most = 256) const;
 
  private:
   struct Working;

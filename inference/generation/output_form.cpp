@@ -86,31 +86,33 @@ bool FormFollower::complete() const {
   return phase_ == Phase::form && state_.is_complete();
 }
 
-std::vector<tokenizer::TokenId> FormFollower::forced_tokens(std::string_view before) {
-  if (phase_ != Phase::form || state_.ended()) return {};
-  const std::string forced = state_.forced_text(kMostForced);
-  if (forced.empty()) return {};
-  const std::string whole = std::string(before) + forced;
-  std::vector<tokenizer::TokenId> tokens = tokenizer_.encode(whole, tokenizer::Markers::none);
+std::string FormFollower::forced_text() const {
+  return phase_ == Phase::form && !state_.ended() ? state_.forced_text(kMostForced) : std::string();
+}
+
+std::vector<tokenizer::TokenId> FormFollower::settled_tokens(const std::string& text) const {
+  std::vector<tokenizer::TokenId> tokens = tokenizer_.encode(text, tokenizer::Markers::none);
   // A vocabulary may have no tokens for some bytes.
-  if (tokens.empty() || tokenizer_.decode(tokens) != whole) return {};
+  if (tokens.empty() || tokenizer_.decode(tokens) != text) return {};
   tokens.pop_back();
   return tokens;
 }
 
 std::vector<tokenizer::TokenId> FormFollower::opening(std::size_t most) {
-  std::vector<tokenizer::TokenId> tokens = forced_tokens({});
+  std::vector<tokenizer::TokenId> tokens = settled_tokens(forced_text());
   if (tokens.size() > most) return {};
   state_.accept_text(tokenizer_.decode(tokens));
   return tokens;
 }
 
 std::vector<tokenizer::TokenId> FormFollower::jump_ahead(tokenizer::TokenId token, std::size_t most) {
+  const std::string forced = forced_text();
+  if (forced.empty()) return {token};  // as a rule: nothing else may cost time here
   const std::string_view own = tokenizer_.bytes(token);
   // A marker, or a token that the text of which would be written otherwise, stays as it is.
   const bool plain = tokenizer_.encode(own, tokenizer::Markers::none) == std::vector{token};
-  const std::string_view before = plain ? own : std::string_view{};
-  std::vector<tokenizer::TokenId> tokens = forced_tokens(before);
+  const std::string before(plain ? own : std::string_view());
+  std::vector<tokenizer::TokenId> tokens = settled_tokens(before + forced);
   const std::string text = tokenizer_.decode(tokens);
   if (text.size() <= before.size()) return {token};
   if (!plain) tokens.insert(tokens.begin(), token);

@@ -60,8 +60,9 @@ class FormFollower {
 
   void begin_reasoning();
   bool accept_in_reasoning(tokenizer::TokenId token);
-  // The tokens of the text that must come behind `before`, without the last one; together with those of `before`.
-  std::vector<tokenizer::TokenId> forced_tokens(std::string_view before);
+  std::string forced_text() const;  // what must come now
+  // The tokens of `text` without the last one, which may grow together with what follows.
+  std::vector<tokenizer::TokenId> settled_tokens(const std::string& text) const;
 
   const tokenizer::Tokenizer& tokenizer_;
   constraints::ConstraintState state_;

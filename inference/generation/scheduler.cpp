@@ -249,12 +249,9 @@ Choice Scheduler::State::choose(Running& sequence, std::span<const float> row) c
   }
   Choice choice = draw(first);
   if (sequence.form->accept(choice.token)) return choice;
-  std::vector<constraints::MaskWord> mask;
+  const auto allowed = sequence.form->mask();
+  std::vector<constraints::MaskWord> mask(allowed.begin(), allowed.end());
   do {
-    if (mask.empty()) {
-      const auto allowed = sequence.form->mask();
-      mask.assign(allowed.begin(), allowed.end());
-    }
     mask[static_cast<std::size_t>(choice.token) / 64] &= ~(constraints::MaskWord{1} << (choice.token % 64));
     choice = draw(mask);
   } while (!sequence.form->accept(choice.token));
