@@ -38,6 +38,26 @@ function(glmhost_set_instruction_sets)
   endforeach()
 endfunction()
 
+# The headers that most files include, compiled once for the libraries and once for the tests (GLMHOST_PRECOMPILED): a
+# sanitizer build takes a third less. Files include what they use all the same; the other builds, which go without, show
+# what is missing. (GCC gains little, and takes the standard library's own code for ours in its warnings.)
+set(GLMHOST_PRECOMPILED_HEADERS
+  <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <condition_variable> <cstdint> <cstring> <deque> <filesystem>
+  <fstream> <functional> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <stdexcept> <string>
+  <string_view> <thread> <unordered_map> <utility> <variant> <vector> <nlohmann/json.hpp>)
+
+# precompiled_headers(NAME HEADER ...): the target from which others reuse them.
+function(glmhost_precompiled_headers name)
+  file(WRITE ${PROJECT_BINARY_DIR}/${name}.cpp "")
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE glmhost_options nlohmann_json::nlohmann_json Threads::Threads)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # ccache knows a precompiled header by its content.
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
 function(glmhost_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -50,6 +70,9 @@ function(glmhost_library name)
     add_library(glmhost_${name} STATIC ${sources})
     glmhost_set_instruction_sets(${sources})
     target_link_libraries(glmhost_${name} PUBLIC glmhost_options Threads::Threads ${ARGN})
+    if(TARGET glmhost_precompiled AND NOT name STREQUAL "kernels")  # which have compiler options of their own
+      target_precompile_headers(glmhost_${name} REUSE_FROM glmhost_precompiled)
+    endif()
   else()
     add_library(glmhost_${name} INTERFACE)
     target_link_libraries(glmhost_${name} INTERFACE glmhost_options ${ARGN})
@@ -64,7 +87,7 @@ function(glmhost_unit_test name)
   endif()
   add_executable(${name}_test ${sources} ${PROJECT_SOURCE_DIR}/tests/unit/main.cpp)
   target_link_libraries(${name}_test PRIVATE ${ARGN} glmhost_test_support)
-  target_precompile_headers(${name}_test PRIVATE <doctest/doctest.h>)
+  target_precompile_headers(${name}_test REUSE_FROM glmhost_test_precompiled)
   # doctest's implementation stands in this file alone.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/unit/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   add_test(NAME ${name} COMMAND ${name}_test)
