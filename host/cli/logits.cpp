@@ -99,7 +99,7 @@ ExitCode logits(VerbArguments arguments) {
     const auto piece = std::span(tokens)
                            .subspan(static_cast<std::size_t>(done))
                            .first(static_cast<std::size_t>(std::min(count - done, kRowsAtOnce)));
-    sequence.feed(piece, architectures::Sequence::Logits::all, rows.data(), *workspace, pool);
+    sequence.feed(piece, architectures::Sequence::Logits::all, rows.data(), *workspace, pool, nullptr, count);
     const auto bytes = piece.size() * static_cast<std::size_t>(model->hyperparameters().vocabulary) * sizeof(float);
     out.write(reinterpret_cast<const char*>(rows.data()), static_cast<std::streamsize>(bytes));
     bar.fraction("computing", static_cast<double>(done) / static_cast<double>(count));

@@ -7,6 +7,7 @@
 #include "inference/generation/cache_ledger.h"
 #include "inference/generation/scheduler.h"
 #include "inference/generation/stop_matcher.h"
+#include "inference/kernels/matmul.h"
 #include "inference/tokenizer/tokenizer.h"
 
 namespace glmhost::generation {
@@ -22,7 +23,9 @@ struct Running {
   StopMatcher stops;
 
   Running(SequenceId name, const GenerationRequest& wanted)
-      : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {}
+      : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {
+    if (kernels::has_bulk_products()) cache.shareable = static_cast<std::int64_t>(wanted.prompt.size());
+  }
 
   std::int64_t pending() const { return static_cast<std::int64_t>(tokens.size()) - cache.computed; }
   std::int64_t generated() const { return static_cast<std::int64_t>(tokens.size() - request.prompt.size()); }
