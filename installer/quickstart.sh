@@ -26,7 +26,7 @@ installer/setup.sh build || fail "the packages could not be installed, so nothin
 step "Building (a few minutes the first time)"
 log=build/quickstart.log
 mkdir -p build || fail "this folder cannot be written to: clone the project where you may write."
-if ! { cmake --preset release && cmake --build --preset release --target glm -j "$(jobs)"; } >"$log" 2>&1; then
+if ! { cmake --preset release && cmake --build --preset release --target glm glm-language-server -j "$(jobs)"; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
   fail "the build failed; the whole log is in $log."
 fi
@@ -39,6 +39,9 @@ if [ -x "$bin/glm" ] && ! cmp -s build/release/bin/glm "$bin/glm"; then
 fi
 mkdir -p "$bin" && cp build/release/bin/glm "$bin/.glm.new" && mv -f "$bin/.glm.new" "$bin/glm" ||
   fail "glm could not be copied to $bin. Check that you may write there."
+cp build/release/bin/glm-language-server "$bin/.glm-language-server.new" &&
+  mv -f "$bin/.glm-language-server.new" "$bin/glm-language-server" ||
+  fail "glm-language-server could not be copied to $bin. Check that you may write there."
 glm="$bin/glm"
 echo "$glm"
 

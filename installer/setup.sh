@@ -5,6 +5,7 @@
 #   installer/setup.sh              what `glm` is built from and runs with
 #   installer/setup.sh tests        that, and what tests/run.sh needs
 #   installer/setup.sh windows      that, and what the Windows build and its test under Wine need
+#   installer/setup.sh vscode       that, and what the VS Code extension and its tests in a real editor need
 #   installer/setup.sh --list tests prints the packages and installs nothing
 set -euo pipefail
 
@@ -17,17 +18,24 @@ build_packages=(
   libcpp-httplib-dev libssl-dev zlib1g-dev           # glm pull
   libboost-dev                                       # Asio, distributions
   libpcre2-dev                                       # Excel's regular expressions
+  libedit-dev                                        # lines typed in glm chat
   python3 python3-pip ca-certificates                # the default model comes as a Python package
 )
 test_packages=(
   doctest-dev openssl
-  clang-14 libclang-rt-14-dev                        # fuzzing
+  python3-venv python3-jsonschema                    # a place for DuckDB; JSON Schemas
+  clang-14 libclang-rt-14-dev                        # sanitizers and fuzzing
 )
 windows_packages=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev      # cross compiler
   wine wine64                                        # runs the result
   make dpkg-dev xz-utils                             # unpacks and builds the sources of the libraries built for Windows
 )
+vscode_packages=(
+  chromium neovim emacs-nox elpa-eglot               # editors and what they run in
+)
+# A newer Node than Debian's, where there is one, serves better.
+command -v npm >/dev/null || vscode_packages+=(nodejs npm)
 
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -39,8 +47,9 @@ for argument in "$@"; do
     build) ;;
     tests) packages+=("${test_packages[@]}") ;;
     windows) packages+=("${windows_packages[@]}") ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) fail "there is no group \`$argument'; the groups are build, tests and windows." ;;
+    vscode) packages+=("${vscode_packages[@]}") ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) fail "there is no group \`$argument'; the groups are build, tests, windows and vscode." ;;
   esac
 done
 if $list_only; then

@@ -5,9 +5,10 @@
 #   sanitizers: unit tests under address and undefined-behaviour sanitizers; what uses threads under the thread sanitizer
 #   a short fuzzing of every parser
 #   the Windows build, and its test under Wine
+#   the VS Code extension, built and driven in a real editor
 #
 #   tests/run.sh                   everything
-#   tests/run.sh release e2e       some of it: release, e2e, asan, tsan, fuzz, windows
+#   tests/run.sh release e2e       some of it: release, e2e, asan, tsan, fuzz, windows, vscode
 #
 # GLM_TEST_SKIP_SETUP=1 installs no packages; FUZZ_SECONDS=600 fuzzes longer. The last line is "N passed, M failed". Nothing
 # is left outside of build/. Runs as root and as an ordinary user with sudo.
@@ -72,9 +73,20 @@ ctest_counted() {
   fi
 }
 
+# The Python of the end-to-end tests: with DuckDB, which the table language is compared with, where pip can bring it.
+test_python() {
+  local venv=$root/build/test-venv
+  if ! "$venv/bin/python" -c 'import duckdb' 2>/dev/null; then
+    { python3 -m venv --system-site-packages "$venv" && "$venv/bin/python" -m pip install --quiet 'duckdb>=1.1,<3'; } \
+      >"$logs/test-venv.log" 2>&1 || { echo python3; return; }
+  fi
+  echo "$venv/bin/python"
+}
+
 e2e_counted() {
-  local log=$logs/e2e.log rc ran bad skip
-  (cd tests/e2e && timeout 1500 python3 -m unittest discover -v -p 'test_*.py' "$@") >"$log" 2>&1
+  local log=$logs/e2e.log rc ran bad skip python
+  python=$(test_python)
+  (cd tests/e2e && timeout 1500 "$python" -m unittest discover -v -p 'test_*.py' "$@") >"$log" 2>&1
   rc=$?
   ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in.*/\1/p' "$log" | tail -n 1)
   bad=$(sed -n 's/^FAILED (.*failures=\([0-9]*\).*/\1/p' "$log" | tail -n 1)
@@ -95,13 +107,14 @@ e2e_counted() {
   fi
 }
 
-wanted=" ${*:-release e2e asan tsan fuzz windows} "
+wanted=" ${*:-release e2e asan tsan fuzz windows vscode} "
 wants() { [[ $wanted == *" $1 "* ]]; }
 
 if [ "${GLM_TEST_SKIP_SETUP:-}" != 1 ]; then
   stage "Packages"
   groups=(tests)
   ! wants windows || groups+=(windows)
+  ! wants vscode || groups+=(vscode)
   check "packages" setup installer/setup.sh "${groups[@]}" || { note "0 passed, 1 failed"; exit 1; }
 fi
 [ -d "$root/../shared" ] || skipped+=("comparisons with the reference data of ../shared, which is not here")
@@ -131,39 +144,37 @@ if wants release || wants e2e; then
   fi
 fi
 
-if wants asan; then
-  stage "Address and undefined-behaviour sanitizers"
-  if check "sanitizer build" asan-build build asan; then
-    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_counted asan asan
+if wants asan || wants fuzz; then
+  stage "Build with address and undefined-behaviour sanitizers"
+  check "sanitizer build" asan-build build asan
+  sanitizer_build=$?
+  if wants asan && [ $sanitizer_build -eq 0 ]; then
+    stage "Address and undefined-behaviour sanitizers"
+    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest_counted asan asan -j "$(jobs)"
+  fi
+  if wants fuzz && [ $sanitizer_build -eq 0 ]; then
+    seconds=${FUZZ_SECONDS:-20}
+    stage "Fuzzing, $seconds s each"
+    for fuzzer in build/asan/bin/*_fuzz; do
+      name=$(basename "$fuzzer")
+      corpus=$root/build/asan/corpus/$name
+      mkdir -p "$corpus"
+      check "$name" "$name" "$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
+        -artifact_prefix="$logs/" "$corpus"
+    done
   fi
 fi
 
 if wants tsan; then
   stage "Thread sanitizer"
-  threaded=(platform protocol daemon kernels generation)
+  threaded=(platform protocol daemon kernels generation table)
   targets=()
   for name in "${threaded[@]}"; do targets+=("${name}_test"); done
   if check "thread sanitizer build" tsan-build build tsan --target "${targets[@]}"; then
     # Newer kernels place memory where this version of the sanitizer does not expect it.
     ! setarch -R true 2>/dev/null || launcher=(setarch -R)
-    ctest_counted tsan tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\$"
+    TSAN_OPTIONS="suppressions='$root/tests/tsan.supp'" ctest_counted tsan tsan -j "$(jobs)" -R "^($(IFS='|'; echo "${threaded[*]}"))\$"
     launcher=()
-  fi
-fi
-
-if wants fuzz; then
-  seconds=${FUZZ_SECONDS:-20}
-  stage "Fuzzing, $seconds s each"
-  if check "fuzzer build" fuzz-build build fuzz; then
-    for fuzzer in build/fuzz/bin/*_fuzz; do
-      name=$(basename "$fuzzer")
-      corpus=$root/build/fuzz/corpus/$name
-      mkdir -p "$corpus"
-      seeds=()
-      [ ! -d "tests/fuzz/corpus/$name" ] || seeds+=("tests/fuzz/corpus/$name")
-      check "$name" "$name" "$fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 \
-        -artifact_prefix="$logs/" "$corpus" ${seeds[@]+"${seeds[@]}"}
-    done
   fi
 fi
 
@@ -173,6 +184,16 @@ if wants windows; then
     check "glm.exe serves and answers under Wine" windows tests/windows/run.sh
   else
     skipped+=("the Windows build: tests/windows/run.sh is not here")
+  fi
+fi
+
+if wants vscode; then
+  stage "VS Code: the extension in a real editor"
+  if check "release build for the extension" vscode-release-build build release --target glm glm-language-server &&
+    check "the default model can be pulled" vscode-pull bring_model smollm2-135m SmolLM2-135M-Instruct.Q4_1.gguf &&
+    check "the extension can be packaged" vscode-package installer/vscode/build.sh &&
+    check "an editor can be brought" vscode-editor tests/e2e/vscode/install.sh; then
+    check "the extension in a real editor" vscode timeout 900 python3 tests/e2e/test_vscode.py -v
   fi
 fi
 

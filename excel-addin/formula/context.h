@@ -16,6 +16,9 @@ struct Context {
   // The value of a name, or nothing when there is none: #NAME?. May be empty.
   std::function<std::optional<Value>(const Name& name)> resolve_name;
 
+  // The values of parts of the tree that the caller computed already, such as a table's aggregates. May be empty.
+  std::function<std::optional<Value>(NodeId part)> known_part;
+
   // The cells of an area, as an array whose area is set. May be empty: cells are then #REF!. Areas may be whole
   // columns: what is returned may be cut to the cells in use, from the upper left corner on.
   std::function<Value(const Area& area)> read_cells;

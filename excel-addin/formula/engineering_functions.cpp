@@ -5,6 +5,7 @@
 
 #include "excel-addin/formula/arguments.h"
 #include "excel-addin/formula/families.h"
+#include "excel-addin/formula/unit_conversion.h"
 
 namespace glmhost::formula {
 namespace {
@@ -157,6 +158,13 @@ Value besselk(Arguments& a) {
   return bessel(a, std::cyl_bessel_k, true);
 }
 
+Value convert(Arguments& a) {
+  const double number = a.number(0);
+  const std::string from = a.text(1), to = a.text(2);
+  const auto converted = convert_unit(number, from, to);
+  return converted ? finite(*converted) : Value(converted.error());
+}
+
 constexpr Trait kStrict = Trait::refuses_booleans;
 constexpr Function kFunctions[] = {
     {"DEC2BIN", "number, [places]", "A number in binary digits.", from_decimal<kBinary>, kStrict},
@@ -176,6 +184,7 @@ constexpr Function kFunctions[] = {
     {"BITXOR", "number1, number2", "The bits that one alone has.", bitxor_},
     {"BITLSHIFT", "number, shift", "The bits moved left.", bitlshift},
     {"BITRSHIFT", "number, shift", "The bits moved right.", bitrshift},
+    {"CONVERT", "number, from_unit, to_unit", "A measure in another unit.", convert, kStrict},
     {"DELTA", "number1, [number2]", "1 when both are equal, else 0.", delta, kStrict},
     {"GESTEP", "number, [step]", "1 from the step on, else 0.", gestep, kStrict},
     {"ERF", "lower, [upper]", "The error function, or its difference.", erf_, kStrict},

@@ -29,5 +29,8 @@ std::span<const Function> cash_flow_functions();
 std::span<const Function> engineering_functions();
 std::span<const Function> complex_functions();
 std::span<const Function> array_functions();
+std::span<const Function> matrix_functions();
+std::span<const Function> summary_functions();
+std::span<const Function> test_functions();
 
 }  // namespace glmhost::formula

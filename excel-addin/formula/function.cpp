@@ -47,6 +47,9 @@ constexpr struct {
     {Family::engineering, engineering_functions},
     {Family::engineering, complex_functions},
     {Family::array, array_functions},
+    {Family::array, matrix_functions},
+    {Family::database, summary_functions},
+    {Family::distribution, test_functions},
 };
 
 }  // namespace
@@ -103,20 +106,27 @@ std::vector<std::string> Function::parameter_names() const {
 class FunctionTable {
  public:
   FunctionTable() {
-    for (const auto& [family, functions] : kFamilies) {
-      for (Function function : functions()) {
-        function.family = family;
-        function.read_parameters();
-        functions_.push_back(function);
-      }
-    }
+    for (const auto& [family, functions] : kFamilies) add(functions(), family);
     std::ranges::sort(functions_, {}, &Function::name);
   }
+  FunctionTable(std::span<const Function> rows, Family family) { add(rows, family); }
   const std::vector<Function>& functions() const { return functions_; }
 
  private:
+  void add(std::span<const Function> rows, Family family) {
+    for (Function function : rows) {
+      function.family = family;
+      function.read_parameters();
+      functions_.push_back(function);
+    }
+  }
+
   std::vector<Function> functions_;
 };
+
+std::vector<Function> function_rows(std::span<const Function> rows, Family family) {
+  return FunctionTable(rows, family).functions();
+}
 
 std::span<const Function> all_functions() {
   static const FunctionTable table;

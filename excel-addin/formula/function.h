@@ -92,6 +92,9 @@ struct Function {
   std::size_t repeated_ = 0;  // how many of the last repeat
 };
 
+// Rows of a caller's own, ready to be looked up and called.
+std::vector<Function> function_rows(std::span<const Function> rows, Family family);
+
 // All functions, sorted by name.
 std::span<const Function> all_functions();
 

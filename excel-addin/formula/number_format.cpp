@@ -230,8 +230,8 @@ class FormatReader {
     }
   }
 
-  // Commas between digits group; those right behind the last digit of the whole part, or of all, divide by thousands; those behind
-  // a literal are literals.
+  // Commas between digits group; those right behind the last digit of the whole part, or of all, divide by thousands;
+  // those behind a literal are literals.
   static void find_commas(FormatSection& section) {
     auto& tokens = section.tokens;
     const auto is_digit = [&](std::size_t i) { return i < tokens.size() && tokens[i].kind == Kind::digit; };

@@ -285,7 +285,8 @@ class Parser {
   NodeId identifier() {
     const Token token = token_;
     advance();
-    if (token_.is("(")) return call(token);
+    const bool touches = token_.span.offset == token.span.offset + token.span.length;
+    if (token_.is("(") && (touches || !options_.calls_touch)) return call(token);
     if (token_.is("!") && options_.cells) return in_sheet(std::string(token.spelling));
     if (equal_without_case(token.spelling, "TRUE")) return add(Literal{Value(true)}, token.span.offset);
     if (equal_without_case(token.spelling, "FALSE")) return add(Literal{Value(false)}, token.span.offset);
@@ -393,10 +394,24 @@ class Parser {
     fail("Expected a number, a text in quotes, TRUE, FALSE or an error value in an array, but " + found(token_) + ".");
   }
 
+  const Function* function_named(std::string_view name) const {
+    for (const Function& own : options_.own_functions) {
+      if (equal_without_case(own.name, name)) return &own;
+    }
+    return find_function(name);
+  }
+
+  std::string_view near_function(std::string_view name) const {
+    std::vector<std::string_view> names;
+    for (const Function& own : options_.own_functions) names.push_back(own.name);
+    for (const Function& each : all_functions()) names.push_back(each.name);
+    return nearest_of(name, names);
+  }
+
   NodeId call(const Token& name) {
-    const Function* function = find_function(name.spelling);
+    const Function* function = function_named(name.spelling);
     if (function == nullptr) {
-      const std::string near(nearest_function(name.spelling));
+      const std::string near(near_function(name.spelling));
       throw SyntaxError("There is no function `" + std::string(name.spelling) + "`." +
                             (near.empty() ? "" : " Did you mean `" + near + "`?"),
                         name.span.offset, name.span.length, near);
@@ -404,7 +419,8 @@ class Parser {
     const Token opening = token_;
     open();
     std::vector<NodeId> arguments;
-    if (!token_.is(")")) {
+    const bool conditional = function->has(Trait::aggregate);
+    if (!token_.is(")") && !(conditional && is_word("where"))) {
       while (true) {
         const bool left_out = token_.is(",") || token_.is(")");
         arguments.push_back(left_out ? add(Literal{Value::omitted()}, token_.span.offset) : expression());
@@ -415,18 +431,24 @@ class Parser {
         advance();
       }
     }
+    std::optional<NodeId> where;
+    if (conditional && is_word("where")) {
+      advance();
+      where = expression();
+    }
     if (!token_.is(")")) {
       fail("Expected `,` or `)` in the arguments of " + std::string(function->name) + ", but " + found(token_) + ".");
     }
     close(")", opening);
     check_arguments(*function, name, arguments);
-    return add_call(*function, arguments, name.span.offset);
+    return add_call(*function, arguments, name.span.offset, where);
   }
 
-  NodeId add_call(const Function& function, const std::vector<NodeId>& arguments, std::size_t offset) {
+  NodeId add_call(const Function& function, const std::vector<NodeId>& arguments, std::size_t offset,
+                  std::optional<NodeId> where = std::nullopt) {
     const auto first = static_cast<std::uint32_t>(tree_.arguments_.size());
     tree_.arguments_.insert(tree_.arguments_.end(), arguments.begin(), arguments.end());
-    return add(Call{&function, first, static_cast<std::uint32_t>(arguments.size())}, offset);
+    return add(Call{&function, first, static_cast<std::uint32_t>(arguments.size()), where}, offset);
   }
 
   void check_arguments(const Function& function, const Token& name, const std::vector<NodeId>& arguments) const {

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
+#include "excel-addin/formula/function.h"
 #include "excel-addin/formula/syntax_error.h"
 #include "excel-addin/formula/syntax_tree.h"
 
@@ -17,7 +19,15 @@ struct ParseOptions {
   bool words = false;         // and, or, not, in, == and !== are operators; != is <>
   bool line_ends_it = false;  // a line end outside of parentheses ends the expression
 
-  static ParseOptions table_language() { return {.cells = false, .words = true, .line_ends_it = true}; }
+  bool calls_touch = false;  // NAME( is a call only without a blank before the parenthesis: `group region (...)`
+
+  // Found before Excel's of the same name; made by function_rows(). An aggregate among all functions may end in
+  // `where CONDITION` when words is on.
+  std::span<const Function> own_functions = {};
+
+  static ParseOptions table_language() {
+    return {.cells = false, .words = true, .line_ends_it = true, .calls_touch = true};
+  }
 };
 
 // The whole text, with or without a = in front. Throws SyntaxError.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,6 +84,7 @@ struct Binary {
 struct Call {
   const Function* function;
   std::uint32_t first_argument, argument_count;  // of SyntaxTree::arguments_of
+  std::optional<NodeId> where = std::nullopt;    // SUM(amount where paid): only rows for which it holds
 };
 
 struct Node {

@@ -231,6 +231,22 @@ bool equal_without_case(std::string_view a, std::string_view b) {
   return folded(a) == folded(b);
 }
 
+std::string collation_key(std::string_view text) {
+  std::string key;
+  key.reserve(text.size() * 3 + 1);
+  for (const std::uint64_t each : sort_keys(text)) {
+    key += static_cast<char>(each >> 32);
+    const auto c = static_cast<std::uint32_t>(each);
+    if (c >= 0x80) {
+      key += static_cast<char>(0x80 | c >> 16);
+      key += static_cast<char>(c >> 8 & 0xFF);
+    }
+    key += static_cast<char>(c & 0xFF);
+  }
+  key += '\0';  // no group is 0: what ends here sorts before what goes on
+  return key + folded(text);
+}
+
 int compare_text(std::string_view a, std::string_view b) {
   if (equal_without_case(a, b)) return 0;
   const auto a_keys = sort_keys(a);

@@ -36,6 +36,9 @@ bool equal_without_case(std::string_view a, std::string_view b);
 // only between texts that are else equal.
 int compare_text(std::string_view a, std::string_view b);
 
+// A text whose bytes sort as compare_text() does, for sorting many.
+std::string collation_key(std::string_view text);
+
 // A text under which equal_without_case() texts are equal bytes.
 std::string folded(std::string_view text);
 

@@ -21,12 +21,13 @@ constexpr CommandText kText = {
     .summary = "Measure how fast a model runs on this machine",
     .details =
         "Medians of several runs: prompt tokens a second, tokens a second while answering, and with --shared-prefix "
-        "rows a second (a row is one cell of a filled column: the common prefix, -p tokens of its own, an answer of "
+        "also rows a second (a row is one cell of a filled column: the common prefix, -p tokens of its own, an answer "
+        "of "
         "-n tokens). Works without the daemon; stop that first for quiet numbers.",
     .examples =
         "  glm bench\n"
         "  glm bench -m glm-4-9b-0414 -p 512 -n 128 -t 8 -r 5 --json\n"
-        "  glm bench -d 4096 -b 8                   # at depth 4096, eight answers at once\n"
+        "  glm bench -d 4096 -b 8     # at depth 4096, eight answers at once\n"
         "  glm bench --shared-prefix 256 -p 32 -n 16 -b 16",
 };
 
@@ -87,7 +88,7 @@ struct Report {
 
 ExitCode bench(VerbArguments arguments) {
   Command command(kText);
-  std::string model;
+  std::string model, limit_text;
   std::int32_t prompt = 512, generated = 128, threads = 0, depth = 0, sequences = 1, prefix = 0, repetitions = 5;
   bool json = false;
   constexpr std::int32_t kMost = 1 << 24;
@@ -99,8 +100,10 @@ ExitCode bench(VerbArguments arguments) {
   command.number("-b,--sequences", sequences, 1, 4096, "Answers computed together (1)");
   command.number("--shared-prefix", prefix, 0, kMost, "Tokens that all rows begin with; measures rows a second (0)");
   command.number("-r,--repetitions", repetitions, 1, 1000, "Runs of which the median is taken (5)");
+  command.text("--memory-limit", limit_text, "SIZE", "Refuse what needs more than this, as in 8GiB (memory_limit)");
   command.flag("--json", json, "Print one JSON object");
   command.parse(arguments);
+  const std::uint64_t limit = byte_count("--memory-limit", limit_text);
 
   if (prompt == 0 && generated == 0) throw Failure(ExitCode::usage, "With -p 0 and -n 0 there is nothing to measure.");
 
@@ -122,12 +125,21 @@ ExitCode bench(VerbArguments arguments) {
   const auto file = open_model_file(model);
   report.model = platform::to_utf8(file.path().filename());
   report.file_bytes = file.file_bytes();
+  const auto estimate = architectures::Model::estimate(file, false, options.rows());
+  const architectures::Hyperparameters shape = shape_of(file);
+  options.validate(shape);
+  require_memory(file,
+                 {.weights = estimate.weights,
+                  .cache = static_cast<std::uint64_t>(options.cache_tokens()) * estimate.kv_per_token,
+                  .workspace = estimate.workspace +
+                               static_cast<std::uint64_t>(options.sequences * shape.vocabulary) * sizeof(float)},
+                 limit, "Fewer answers together (-b), less depth (-d) and shorter texts (-p, -n) need less.");
   architectures::LoadOptions load;
   load.progress = [&](double done) { bar.fraction("loading the model", done); };
   load.cancel = &interrupt.flag();
   const generation::TimedLoad loaded = generation::timed_load(file, load, pool);
   report.load_s = loaded.seconds;
-  report.result = generation::benchmark(*loaded.model, pool, options);
+  report.result = with_finite_weights(file, [&] { return generation::benchmark(*loaded.model, pool, options); });
   bar.clear();
   print(json ? report.json().dump() + "\n" : report.text());
   return ExitCode::success;

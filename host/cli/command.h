@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -37,7 +38,8 @@ class Command {
   explicit Command(const CommandText& text);
   ~Command();
 
-  // Each adds a flag. `names` as CLI11 writes them: "-m,--model". `what` is the help text.
+  // Each adds a flag. `names` as CLI11 writes them: "-m,--model". `what` is the help text. Values are UTF-8 text,
+  // except where the placeholder is FILE, FOLDER or MODEL: a path may be any bytes.
   void flag(const std::string& names, bool& value, const std::string& what);
   void text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& what);
   void texts(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
@@ -57,11 +59,22 @@ class Command {
   const std::vector<std::string>& words() const { return words_; }
 
  private:
+  struct Value {        // what is known of a flag that takes one
+    std::string shown;  // "--max-tokens"
+    std::string placeholder;
+    bool repeats = false;
+  };
+
+  CLI::Option& add_value(CLI::Option& option, const std::string& placeholder, bool repeats = false);
+  void check_values(std::span<const std::string> arguments) const;
+  const CLI::Option* option_named(const std::string& name) const;
+  std::string help() const;
   [[noreturn]] void refuse(const std::string& sentence) const;
   void refuse_unknown_flag(const std::string& argument) const;
 
   CommandText text_;
   std::unique_ptr<CLI::App> app_;
+  std::map<const CLI::Option*, Value> values_;
   std::vector<std::string> words_;
 };
 

@@ -4,13 +4,16 @@
 #include <array>
 #include <new>
 #include <stdexcept>
+#include <utility>
+#include <variant>
 
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/exit_code.h"
+#include "host/cli/json_text.h"
 #include "host/cli/verbs.h"
 #include "host/model_store/model_store.h"
-#include "host/model_store/pull_progress.h"
+#include "host/model_store/pull.h"
 #include "host/settings/nearest_name.h"
 #include "host/settings/settings.h"
 #include "inference/error.h"
@@ -18,8 +21,9 @@
 namespace glmhost::cli {
 namespace {
 
-constexpr std::array<const Verb*, 13> kVerbs = {&kRun,  &kChat,  &kModels,   &kPull,   &kServe,  &kStatus,  &kPs,
-                                                &kStop, &kBench, &kTokenize, &kRender, &kLogits, &kValidate};
+constexpr std::array<const Verb*, 17> kVerbs = {&kRun,      &kChat,    &kModels, &kPull,     &kServe,  &kStatus,
+                                                &kPs,       &kStop,    &kBench,  &kTokenize, &kRender, &kLogits,
+                                                &kValidate, &kGrammar, &kEval,   &kTable,    &kEditor};
 
 std::string overview() {
   std::string text =
@@ -35,9 +39,12 @@ std::string overview() {
       "  cat notes.txt | glm run \"Summarise\"\n"
       "  glm pull glm-4-9b-0414\n"
       "\n`glm VERB --help` tells more. `glm --version` prints the version.\n"
-      "\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 no daemon, 4 no such model,\n"
-      "5 model cannot be loaded, 6 busy, 7 deadline passed, 8 too long for the model's context,\n"
-      "9 a daemon is running already, 130 cancelled, 141 the reader of the output went away.\n";
+      "\nWith --json a verb prints JSON alone on stdout; a failure is told there too, as\n"
+      "{\"error\": {\"code\": \"...\", \"message\": \"...\"}}, besides the words on stderr.\n"
+      "\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 no daemon, 4 no such\n"
+      "model, 5 model cannot be loaded, 6 busy, 7 deadline passed, 8 too long for the\n"
+      "model's context, 9 a daemon is running already, 130 cancelled, 141 the reader\n"
+      "of the output went away.\n";
   return text;
 }
 
@@ -72,9 +79,36 @@ ExitCode run(const std::vector<std::string>& arguments) {
   return code;
 }
 
-ExitCode fail(ExitCode code, std::string_view sentence) {
-  print_error(sentence);
-  return code;
+// With --json a script reads one object on stdout, whatever happens. It may stand anywhere, since the mistake may be in
+// the flags.
+bool wants_json(const std::vector<std::string>& arguments) {
+  const auto end = std::ranges::find(arguments, "--");
+  return std::find(arguments.begin(), end, "--json") != end;
+}
+
+struct Problem {
+  ExitCode code;
+  std::string error_code;
+  std::string sentence;
+  bool told = false;  // stdout has it
+
+  Problem(ExitCode exit, std::string text) : code(exit), error_code(name(exit)), sentence(std::move(text)) {}
+  explicit Problem(const Failure& failure)
+      : code(failure.code()), error_code(failure.error_code()), sentence(failure.what()), told(failure.is_told()) {}
+};
+
+int tell(const Problem& problem, bool json) {
+  print_error(problem.sentence);
+  if (json && !problem.told) {
+    try {
+      print(json_line(error_json(problem.error_code, problem.sentence)));
+      flush();
+    } catch (const OutputClosed&) {
+      return static_cast<int>(ExitCode::output_closed);
+    } catch (const Failure&) {  // the disk behind stdout is full, which may be the problem itself
+    }
+  }
+  return static_cast<int>(problem.code);
 }
 
 }  // namespace
@@ -84,7 +118,7 @@ std::span<const Verb* const> verbs() {
 }
 
 int run_command_line(const std::vector<std::string>& arguments) {
-  const auto guarded = [&] {
+  const auto guarded = [&]() -> std::variant<ExitCode, Problem> {
     try {
       return run(arguments);
     } catch (const HelpRequested& help) {
@@ -92,30 +126,35 @@ int run_command_line(const std::vector<std::string>& arguments) {
       flush();
       return ExitCode::success;
     } catch (const Failure& failure) {
-      return fail(failure.code(), failure.what());
+      return Problem(failure);
     } catch (const Error& error) {
-      return fail(exit_code(error.kind()), error.what());
+      return Problem(exit_code(error.kind()), error.what());
     } catch (const model_store::NoSuchModel& error) {
-      return fail(ExitCode::no_model, error.what());
+      return Problem(ExitCode::no_model, error.what());
+    } catch (const model_store::CannotRun& error) {
+      return Problem(ExitCode::model_load_failed, error.what());
     } catch (const model_store::PullCancelled& error) {
-      return fail(ExitCode::cancelled, error.what());
+      return Problem(ExitCode::cancelled, error.what());
     } catch (const settings::SettingsError& error) {
-      return fail(ExitCode::usage, error.what());
+      return Problem(ExitCode::usage, error.what());
     } catch (const std::invalid_argument& error) {
-      return fail(ExitCode::usage, error.what());
+      return Problem(ExitCode::usage, error.what());
     } catch (const std::bad_alloc&) {
-      return fail(ExitCode::failure,
-                  "There is not enough memory for this. Close other programs or take a smaller model.");
+      return Problem(ExitCode::failure,
+                     "There is not enough memory for this. Close other programs or take a smaller model.");
     } catch (const std::exception& error) {
-      return fail(ExitCode::failure, error.what());
+      return Problem(ExitCode::failure, error.what());
     }
   };
+  const bool json = wants_json(arguments);
   try {
-    return static_cast<int>(guarded());
+    const auto outcome = guarded();
+    if (const auto* problem = std::get_if<Problem>(&outcome)) return tell(*problem, json);
+    return static_cast<int>(std::get<ExitCode>(outcome));
   } catch (const OutputClosed&) {
     return static_cast<int>(ExitCode::output_closed);
   } catch (const Failure& failure) {  // the disk behind stdout is full while help is printed
-    return static_cast<int>(fail(failure.code(), failure.what()));
+    return tell(Problem(failure), json);
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include "host/cli/console.h"
 #include "host/cli/exit_code.h"
+#include "host/cli/model_access.h"
+#include "host/platform/environment.h"
 #include "host/platform/file_lock.h"
 #include "host/platform/paths.h"
 #include "host/platform/process.h"
@@ -37,24 +39,80 @@ std::string last_words(const std::filesystem::path& log, std::uint64_t from) {
   return text;
 }
 
+std::string process_text(std::uint32_t process) {
+  return process == 0 ? std::string() : " (process " + std::to_string(process) + ")";
+}
+
+// A home that cannot be used is a reason for which no daemon can be had.
+template <class Body>
+auto in_home(const Body& body) {
+  try {
+    return body();
+  } catch (const Failure&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw Failure(ExitCode::no_daemon, error.what());
+  }
+}
+
+// Throws Failure(no_daemon) when its host.json cannot be read.
 bool daemon_is_ready() {
+  if (!daemon_process()) return false;  // whatever a daemon that was killed has left behind
+  return in_home([] {
+    const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
+    return endpoint && platform::process_is_alive(endpoint->pid);
+  });
+}
+
+// Where the socket file of the daemon that runs has been, when somebody has removed it; nothing while all is well.
+std::optional<std::string> removed_socket() {
   const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
-  return endpoint && platform::process_is_alive(endpoint->pid) && daemon_process();
+  constexpr std::string_view kIpc = "ipc://";
+  if (!endpoint || !endpoint->address.starts_with(kIpc)) return std::nullopt;
+  std::string path = endpoint->address.substr(kIpc.size());
+  std::error_code error;
+  if (std::filesystem::exists(platform::path_from_utf8(path), error) || error) return std::nullopt;
+  return path;
+}
+
+// Throws Failure(no_daemon) when a daemon runs that nobody can reach any more.
+void require_socket() {
+  const auto process = daemon_process();
+  if (!process) return;
+  if (const auto path = in_home(removed_socket)) {
+    throw Failure(ExitCode::no_daemon, "The daemon" + process_text(*process) + " runs, but its socket file " + *path +
+                                           " was removed, so that nothing reaches it. End it with `glm stop --force`; "
+                                           "`glm run` then starts a new one.");
+  }
+}
+
+// The daemon works in another folder than this program, so what is given from here is made absolute for it.
+void make_paths_absolute() {
+  for (const char* name : {"GLM_HOST_HOME", "GLM_HOST_MODELS_FOLDER"}) {
+    const auto value = platform::environment_variable(name);
+    if (!value || value->starts_with("~")) continue;
+    platform::set_environment_variable(
+        name, platform::to_utf8(std::filesystem::absolute(platform::path_from_utf8(*value)).lexically_normal()));
+  }
+  if (const auto model = platform::environment_variable("GLM_HOST_DEFAULT_MODEL")) {
+    platform::set_environment_variable("GLM_HOST_DEFAULT_MODEL", model_for_daemon(*model));
+  }
 }
 
 // The daemon that this program starts when it has to.
 class Starter {
  public:
-  Starter() : log_(platform::state_folder() / "serve.log") {}
+  Starter() : log_(in_home(platform::state_folder) / "serve.log") {}
 
   void start() {
     print_error("no daemon is running, so one is started; `glm stop` ends it.");
-    platform::make_private_folder(platform::state_folder());
+    in_home([] { platform::make_private_folder(platform::state_folder()); });
+    make_paths_absolute();
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(log_, error);
     log_begin_ = error ? 0 : size;
     const std::string serve = "serve";
-    process_ = platform::spawn_detached(platform::executable_path(), {&serve, 1}, log_);
+    process_ = in_home([&] { return platform::spawn_detached(platform::executable_path(), {&serve, 1}, log_); });
   }
 
   bool started() const { return process_ != 0; }
@@ -62,8 +120,17 @@ class Starter {
 
   [[noreturn]] void fail() const {
     const std::string words = last_words(log_, log_begin_);
-    throw Failure(ExitCode::no_daemon, words.empty() ? "The daemon ended right after its start; `glm serve` shows why."
-                                                     : "The daemon ended right after its start:\n" + words);
+    if (!words.empty()) throw Failure(ExitCode::no_daemon, "The daemon ended right after its start:\n" + words);
+    std::error_code unknown;
+    const auto space = std::filesystem::space(log_.parent_path(), unknown);
+    constexpr std::uintmax_t kRoomForWords = 16384;
+    if (!unknown && space.available < kRoomForWords) {
+      throw Failure(ExitCode::no_daemon,
+                    "The daemon ended right after its start and could not write why, since the disk of " +
+                        platform::to_utf8(log_.parent_path()) +
+                        " is full. Make room on it, or set GLM_HOST_HOME to a folder on another one.");
+    }
+    throw Failure(ExitCode::no_daemon, "The daemon ended right after its start; `glm serve` shows why.");
   }
 
   const std::filesystem::path& log() const { return log_; }
@@ -78,10 +145,21 @@ class Starter {
 // again until one answers.
 std::unique_ptr<protocol::Client> connect_or_start() {
   Starter starter;
-  std::string reason = "It has not opened its socket.";
+  std::string reason = "One runs and has not told where its socket is; `glm stop --force` ends it.";
   const auto end = std::chrono::steady_clock::now() + kStartTimeout;
+  // One that has just been started may not have replaced yet what an earlier one left.
+  const auto is_ready = [&] {
+    try {
+      return daemon_is_ready();
+    } catch (const Failure& failure) {
+      if (!starter.started()) throw;
+      reason = failure.what();
+      return false;
+    }
+  };
   while (std::chrono::steady_clock::now() < end) {
-    if (daemon_is_ready()) {
+    if (is_ready()) {
+      if (!starter.started()) require_socket();
       auto client = make_client();
       const auto answer = client->status(kAnswerTimeout);
       if (std::holds_alternative<protocol::Status>(answer)) return client;
@@ -101,16 +179,25 @@ std::unique_ptr<protocol::Client> connect_or_start() {
 }  // namespace
 
 std::optional<std::uint32_t> daemon_process() {
-  return platform::FileLock::holder(protocol::lock_file(platform::runtime_folder()));
+  return in_home([] { return platform::FileLock::holder(protocol::lock_file(platform::runtime_folder())); });
 }
 
 std::unique_ptr<protocol::Client> connect(WithoutDaemon without) {
   if (without == WithoutDaemon::start) return connect_or_start();
   if (!daemon_is_ready()) {
+    const auto process = daemon_process();
+    if (process) {
+      throw Failure(ExitCode::no_daemon,
+                    "A daemon" + process_text(*process) + " holds " +
+                        platform::to_utf8(protocol::lock_file(platform::runtime_folder())) +
+                        ", but there is no host.json beside it that names its socket: it is starting or ending, or the "
+                        "file was removed. Try again in a moment; `glm stop --force` ends it.");
+    }
     throw Failure(
         ExitCode::no_daemon,
         "No daemon is running. Start one with `glm serve`; `glm run` and `glm chat` start one by themselves.");
   }
+  require_socket();
   auto client = make_client();
   const auto answer = client->status(kAnswerTimeout);
   if (const auto* error = std::get_if<protocol::ErrorMessage>(&answer)) {
@@ -121,7 +208,7 @@ std::unique_ptr<protocol::Client> connect(WithoutDaemon without) {
 
 protocol::Result require_result(const protocol::Outcome& outcome) {
   if (const auto* error = std::get_if<protocol::ErrorMessage>(&outcome)) {
-    throw Failure(exit_code(error->code), error->sentence);
+    throw Failure(exit_code(error->code), error->sentence, std::string(protocol::name(error->code)));
   }
   return std::get<protocol::Result>(outcome);
 }

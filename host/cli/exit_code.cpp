@@ -46,4 +46,34 @@ ExitCode exit_code(ErrorKind kind) {
   return ExitCode::failure;
 }
 
+std::string_view name(ExitCode code) {
+  switch (code) {
+    case ExitCode::usage:
+      return "bad_request";
+    case ExitCode::no_daemon:
+      return "no_daemon";
+    case ExitCode::no_model:
+      return "no_model";
+    case ExitCode::model_load_failed:
+      return "model_load_failed";
+    case ExitCode::busy:
+      return "busy";
+    case ExitCode::deadline:
+      return "deadline";
+    case ExitCode::too_large:
+      return "too_large";
+    case ExitCode::already_running:
+      return "already_running";
+    case ExitCode::incomplete:
+      return "incomplete";
+    case ExitCode::cancelled:
+      return "cancelled";
+    case ExitCode::success:
+    case ExitCode::failure:
+    case ExitCode::output_closed:
+      break;
+  }
+  return "failed";
+}
+
 }  // namespace glmhost::cli

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "host/protocol/messages.h"
 #include "inference/error.h"
@@ -20,6 +22,7 @@ enum class ExitCode {
   deadline = 7,           // no answer in the time that was allowed
   too_large = 8,          // longer than the model's context
   already_running = 9,    // `glm serve`: a daemon is running
+  incomplete = 10,        // the answer was cut before it had the demanded form
   cancelled = 130,        // Ctrl-C
   output_closed = 141,    // whoever read the output went away
 };
@@ -27,14 +30,31 @@ enum class ExitCode {
 ExitCode exit_code(protocol::ErrorCode code);
 ExitCode exit_code(ErrorKind kind);
 
+// What `--json` calls it: the daemon's own codes (protocol::name), and for what only `glm` knows "failed", "no_daemon",
+// "already_running".
+std::string_view name(ExitCode code);
+
 // Ends the verb with a sentence for a person and a code for the shell.
 class Failure : public std::runtime_error {
  public:
-  Failure(ExitCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  Failure(ExitCode code, const std::string& sentence) : Failure(code, sentence, std::string(name(code))) {}
+  // With the daemon's own code, which says more than the exit code.
+  Failure(ExitCode code, const std::string& sentence, std::string error_code)
+      : std::runtime_error(sentence), code_(code), error_code_(std::move(error_code)) {}
   ExitCode code() const { return code_; }
+  const std::string& error_code() const { return error_code_; }
+
+  // What --json prints holds the error already, beside what was found out.
+  Failure&& told() && {
+    told_ = true;
+    return std::move(*this);
+  }
+  bool is_told() const { return told_; }
 
  private:
   ExitCode code_;
+  std::string error_code_;
+  bool told_ = false;
 };
 
 }  // namespace glmhost::cli

@@ -1,5 +1,7 @@
 #include "host/cli/generation_flags.h"
 
+#include "host/cli/model_access.h"
+
 namespace glmhost::cli {
 
 void GenerationFlags::add_to(Command& command) {
@@ -23,6 +25,7 @@ void GenerationFlags::add_to(Command& command) {
 
 protocol::Request GenerationFlags::request() const {
   protocol::Request request = request_;
+  request.model = model_for_daemon(request.model);
   if (!thinking_.empty()) request.enable_thinking = thinking_ == "on";
   if (deadline_s_ > 0) request.deadline_ms = static_cast<std::uint32_t>(deadline_s_) * 1000;
   request.memo = !no_memo_;

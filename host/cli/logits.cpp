@@ -9,6 +9,7 @@
 #include "host/cli/progress_bar.h"
 #include "host/cli/verbs.h"
 #include "host/platform/paths.h"
+#include "host/platform/terminal.h"
 #include "inference/architectures/sequence.h"
 
 namespace glmhost::cli {
@@ -20,7 +21,8 @@ constexpr CommandText kText = {
     .summary = "Write the logits of every position to a file",
     .details =
         "The file holds raw little-endian float32, positions x vocabulary, row p after token p. --exact computes with "
-        "float32 weights, activations and cache: the reference that other engines are compared with.",
+        "float32 weights, activations and cache: the reference that other engines are compared with. FILE may be - for "
+        "stdout.",
     .examples =
         "  glm logits -m model.gguf --tokens 1,2,3 --out logits.f32 --exact\n"
         "  glm logits -m model.gguf --tokens 1,2,3 --out logits.f32 -t 2",
@@ -72,7 +74,7 @@ ExitCode logits(VerbArguments arguments) {
   std::int32_t threads = 0;
   command.text("-m,--model", model_name, "MODEL", "A name from `glm models`, or a path to a .gguf file");
   command.text("--tokens", list, "IDS", "Token ids separated by commas, as `glm tokenize` prints them");
-  command.text("--out", out_name, "FILE", "Where the logits go");
+  command.text("--out", out_name, "FILE", "Where the logits go; - for stdout");
   command.flag("--exact", exact, "float32 weights, activations and cache");
   command.number("-t,--threads", threads, 1, 1024, "Threads (one for each core)");
   command.parse(arguments);
@@ -84,15 +86,41 @@ ExitCode logits(VerbArguments arguments) {
   Interrupt interrupt;
   kernels::ThreadPool pool(thread_count(threads));
   const auto file = open_model_file(model_name);
-  const auto model = load_model(file, exact, pool, interrupt);
-  check_tokens(tokens, model->hyperparameters());
-
-  std::ofstream out(platform::path_from_utf8(out_name), std::ios::binary | std::ios::trunc);
-  if (!out) throw Failure(ExitCode::failure, "The file `" + out_name + "` cannot be written: check its folder.");
+  std::error_code absent;
+  const bool to_stdout = out_name == "-";
+  if (to_stdout && platform::is_terminal(platform::Stream::out)) {
+    throw Failure(ExitCode::usage,
+                  "Logits are binary data, which a terminal cannot show: lead stdout to a file or a pipe.");
+  }
+  if (!to_stdout && std::filesystem::equivalent(file.path(), platform::path_from_utf8(out_name), absent)) {
+    throw Failure(ExitCode::usage, "--out names the model's own file, which would be lost. Take another name.");
+  }
   const auto count = static_cast<std::int64_t>(tokens.size());
+  const std::int64_t rows_at_once = std::min(count, kRowsAtOnce);
+  const auto estimate = architectures::Model::estimate(file, exact, rows_at_once);
+  const architectures::Hyperparameters shape = shape_of(file);
+  check_tokens(tokens, shape);
+  const std::int64_t logits_at_once = rows_at_once * shape.vocabulary;
+  require_memory(file,
+                 {.weights = estimate.weights,
+                  .cache = static_cast<std::uint64_t>(count) * estimate.kv_per_token,
+                  .workspace = estimate.workspace + static_cast<std::uint64_t>(logits_at_once) * sizeof(float)},
+                 0, exact ? "Without --exact it takes less." : "");
+  const auto model = load_model(file, exact, pool, interrupt);
+
+  std::ofstream out;
+  if (!to_stdout) {
+    out.open(platform::path_from_utf8(out_name), std::ios::binary | std::ios::trunc);
+    if (!out) throw Failure(ExitCode::failure, "The file `" + out_name + "` cannot be written: check its folder.");
+  }
+  const auto write = [&](std::span<const float> rows) {
+    const std::string_view bytes(reinterpret_cast<const char*>(rows.data()), rows.size_bytes());
+    if (to_stdout) return print(bytes);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  };
   architectures::Sequence sequence(*model, count);
-  const auto workspace = model->make_workspace(std::min(count, kRowsAtOnce));
-  std::vector<float> rows(static_cast<std::size_t>(std::min(count, kRowsAtOnce) * model->hyperparameters().vocabulary));
+  const auto workspace = model->make_workspace(rows_at_once);
+  std::vector<float> rows(static_cast<std::size_t>(logits_at_once));
   ProgressBar bar;
   for (std::int64_t done = 0; done < count; done += kRowsAtOnce) {
     if (interrupt.asked()) throw Error(ErrorKind::cancelled, "Cancelled; the file is not complete.");
@@ -100,9 +128,14 @@ ExitCode logits(VerbArguments arguments) {
                            .subspan(static_cast<std::size_t>(done))
                            .first(static_cast<std::size_t>(std::min(count - done, kRowsAtOnce)));
     sequence.feed(piece, architectures::Sequence::Logits::all, rows.data(), *workspace, pool, nullptr, count);
-    const auto bytes = piece.size() * static_cast<std::size_t>(model->hyperparameters().vocabulary) * sizeof(float);
-    out.write(reinterpret_cast<const char*>(rows.data()), static_cast<std::streamsize>(bytes));
+    const auto computed = std::span(rows).first(piece.size() * static_cast<std::size_t>(shape.vocabulary));
+    with_finite_weights(file, [&] { generation::require_finite(computed); });
+    write(computed);
     bar.fraction("computing", static_cast<double>(done) / static_cast<double>(count));
+  }
+  if (to_stdout) {
+    flush();
+    return ExitCode::success;
   }
   out.close();
   if (!out) throw Failure(ExitCode::failure, "Writing `" + out_name + "` failed: is the disk full?");

@@ -4,7 +4,7 @@
 #include "host/cli/console.h"
 #include "host/cli/json_text.h"
 #include "host/cli/model_access.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "host/model_store/byte_size.h"
 #include "host/model_store/catalogue.h"
@@ -78,7 +78,7 @@ ExitCode list_stored(bool json) {
     array.push_back(std::move(entry));
   }
   if (json) {
-    print(array.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    print(json_line(array));
   } else if (table.empty()) {
     print("There are no models in " + platform::to_utf8(store.folder()) +
           " yet. `glm pull smollm2-135m` brings a small one, `glm models --catalogue` lists others.\n");

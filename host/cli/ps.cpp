@@ -29,8 +29,8 @@ ExitCode ps(VerbArguments arguments) {
   }
   Json loaded = Json::array();
   const Json all = protocol::to_json(status);
-  for (const Json& model : all.at("models")) {
-    if (model.at("state").get<std::string>() != "available") loaded.push_back(model);
+  for (std::size_t i = 0; i < status.models.size(); ++i) {
+    if (in_memory(status.models[i])) loaded.push_back(all.at("models").at(i));
   }
   print(loaded.dump() + "\n");
   return ExitCode::success;

@@ -19,7 +19,9 @@ constexpr CommandText kText = {
     .details =
         "SOURCE is a name from `glm models --catalogue` (with a quantisation, as in glm-4-9b-0414:q8_0, or without), "
         "a path to a .gguf file, which is copied, or an https address of one. A download that was interrupted goes "
-        "on where it ended. The file is checked before it gets its name.",
+        "on where it ended. The file is checked before it gets its name. A model of the catalogue or a local file that "
+        "this version cannot run is not brought without "
+        "--force; from an https address it is kept, and what it lacks is told.",
     .examples =
         "  glm pull smollm2-135m\n"
         "  glm pull glm-4-9b-0414:q5_k_m\n"
@@ -34,7 +36,8 @@ ExitCode pull(VerbArguments arguments) {
   command.text("--name", request.name, "NAME", "Its name in the store, as in my-model or my-model:q4_k_m");
   command.text("--sha256", request.sha256, "DIGEST", "Refuse a file with another SHA-256");
   command.flag("--replace", request.replace, "Replace a model of the same name");
-  command.flag("--json", json, "Print one JSON object: name, path, bytes, was_there");
+  command.flag("--force", request.force, "Bring it although this version cannot run it");
+  command.flag("--json", json, "Print one JSON object: name, path, bytes, was_there, and problem when it cannot run");
   command.parse(arguments);
   if (command.words().size() != 1 || command.words()[0].empty()) {
     throw Failure(ExitCode::usage,
@@ -43,6 +46,16 @@ ExitCode pull(VerbArguments arguments) {
   }
   request.source = command.words()[0];
   request.check = [](const std::filesystem::path& file) { model_files::GgufFile::open(file); };
+  request.check_source = [&](const std::filesystem::path& path) {
+    if (request.force) return;
+    try {
+      architectures::Model::estimate(model_files::GgufFile::open(path));
+    } catch (const Error& error) {
+      // What lacks a part may still be of use, as a vocabulary for example.
+      if (error.kind() != ErrorKind::unsupported) return;
+      throw Error(error.kind(), std::string(error.what()) + " `--force` copies it into the store all the same.");
+    }
+  };
 
   Interrupt interrupt;
   ProgressBar bar;
@@ -52,16 +65,21 @@ ExitCode pull(VerbArguments arguments) {
   const model_store::PullResult result = model_store::pull(open_store(), request, monitor);
   bar.clear();
   const std::string path = platform::to_utf8(result.model.path);
+  const auto problem = why_unusable(model_files::GgufFile::open(result.model.path));
   if (json) {
-    print(
-        Json{
-            {"name", result.model.name}, {"path", path}, {"bytes", result.model.bytes}, {"was_there", result.was_there}}
-            .dump() +
-        "\n");
+    Json out = {
+        {"name", result.model.name}, {"path", path}, {"bytes", result.model.bytes}, {"was_there", result.was_there}};
+    if (problem) out["problem"] = *problem;
+    print(json_line(out));
   } else {
-    print(result.model.name + (result.was_there ? " is in the store already: " : " is ready: ") + path + " (" +
-          model_store::byte_size(result.model.bytes) + ")\n");
+    print(result.model.name +
+          (result.was_there ? " is in the store already: "
+           : problem        ? " is stored: "
+                            : " is ready: ") +
+          path + " (" + model_store::byte_size(result.model.bytes) + ")\n");
   }
+  flush();
+  if (problem) print_error("this version cannot run " + result.model.name + ". " + *problem);
   return ExitCode::success;
 }
 

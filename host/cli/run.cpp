@@ -4,6 +4,7 @@
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/daemon_access.h"
+#include "host/cli/form_flags.h"
 #include "host/cli/generation_flags.h"
 #include "host/cli/json_text.h"
 #include "host/cli/verbs.h"
@@ -24,6 +25,8 @@ constexpr CommandText kText = {
         "  cat notes.txt | glm run \"Summarise\"\n"
         "  glm run -m glm-4-9b-0414 --temperature 0.7 --seed 1 \"Write a haiku\"\n"
         "  glm run --raw \"Once upon a time\"\n"
+        "  glm run --choice positive,negative \"The mood of: I like it\"\n"
+        "  glm run --json-schema person.json \"Invent a person\"\n"
         "  glm run --json \"What is 2+2?\" | jq -r .content",
 };
 
@@ -53,7 +56,9 @@ std::string read_prompt(const std::vector<std::string>& words) {
 ExitCode run(VerbArguments arguments) {
   Command command(kText);
   GenerationFlags generation;
+  FormFlags form;
   generation.add_to(command);
+  form.add_to(command);
   bool raw = false;
   bool json = false;
   bool batch = false;
@@ -69,6 +74,10 @@ ExitCode run(VerbArguments arguments) {
   require_utf8(generation.system(), "The text of --system");
 
   protocol::Request request = generation.request();
+  form.apply(command, request);
+  if (raw && !request.tools.is_null()) {
+    throw Failure(ExitCode::usage, "--tools needs the model's chat template, which --raw leaves out.");
+  }
   std::string prompt = read_prompt(command.words());
   if (raw) {
     request.prompt = std::move(prompt);
@@ -83,9 +92,11 @@ ExitCode run(VerbArguments arguments) {
   const auto client = connect(WithoutDaemon::start);
   const AnswerOptions options{.print = !json, .show_thinking = generation.show_thinking()};
   const protocol::Outcome outcome = stream_answer(*client, request, options, interrupt);
-  if (json) print(answer_json(outcome).dump() + "\n");
   const protocol::Result result = require_result(outcome);
+  if (json) print(json_line(answer_json(result)));
   if (!json) note_early_end(result, request.max_tokens);
+  const bool cut = result.finish_reason == "length" || result.finish_reason == "context";
+  if (request.form && cut) return ExitCode::incomplete;
   return ExitCode::success;
 }
 

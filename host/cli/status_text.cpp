@@ -4,7 +4,7 @@
 
 #include "host/cli/daemon_access.h"
 #include "host/cli/exit_code.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/model_store/byte_size.h"
 
 namespace glmhost::cli {
@@ -45,10 +45,14 @@ std::string rough_duration(double seconds) {
   return std::to_string(std::lround(seconds)) + " s";
 }
 
+bool in_memory(const protocol::ModelStatus& model) {
+  return model.state != "available" && model.state != "failed";
+}
+
 std::string loaded_models_text(const protocol::Status& status) {
-  Table table({"MODEL", "STATE", "MEMORY", "CONTEXT", "UNLOADED IN"});
+  Table table({"MODEL", "STATE", "MEMORY UP TO", "CONTEXT", "UNLOADED IN"});
   for (const protocol::ModelStatus& model : status.models) {
-    if (model.state == "available") continue;
+    if (!in_memory(model)) continue;
     table.add({model.name, state_of(model), model.memory_bytes > 0 ? byte_size(model.memory_bytes) : "",
                model.context_tokens > 0 ? std::to_string(model.context_tokens) : "",
                model.unload_in_s < 0 ? "" : rough_duration(static_cast<double>(model.unload_in_s))});
@@ -64,10 +68,13 @@ std::string status_text(const protocol::Status& status) {
                      "\nRequests    " + queue_line(status.queue) + "\n\n";
   Table table({"MODEL", "STATE", "SIZE", "ARCHITECTURE", "CHAT TEMPLATE"});
   for (const protocol::ModelStatus& model : status.models) {
-    table.add({model.name, state_of(model), byte_size(model.file_bytes), model.architecture, model.chat_template});
+    table.add({model.name, state_of(model), byte_size(model.file_bytes), model.architecture,
+               model.chat_template.substr(0, model.chat_template.find(';'))});
   }
   text += table.empty() ? "No models yet: `glm pull smollm2-135m` brings a small one.\n" : table.text();
   for (const protocol::ModelStatus& model : status.models) {
+    const std::size_t reason = model.chat_template.find("; ");
+    if (reason != std::string::npos) text += model.name + ": " + model.chat_template.substr(reason + 2) + "\n";
     if (!model.note.empty()) text += model.name + ": " + model.note + "\n";
   }
   return text;

@@ -11,7 +11,8 @@ namespace glmhost::cli {
 protocol::Status ask_status();
 
 std::string status_text(const protocol::Status& status);
-std::string loaded_models_text(const protocol::Status& status);  // `glm ps`: only what takes memory or is being loaded
+bool in_memory(const protocol::ModelStatus& model);              // or being loaded
+std::string loaded_models_text(const protocol::Status& status);  // `glm ps`: only these
 
 // "12 s", "5 min", "3 h", "2 days".
 std::string rough_duration(double seconds);

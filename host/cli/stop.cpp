@@ -1,8 +1,11 @@
+#include <optional>
 #include <thread>
 
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/daemon_access.h"
+#include "host/cli/exit_code.h"
+#include "host/cli/model_access.h"
 #include "host/cli/verbs.h"
 #include "host/platform/process.h"
 
@@ -16,13 +19,17 @@ constexpr CommandText kText = {
     .words = "",
     .summary = "End the daemon, or unload one model",
     .details =
-        "Requests that are running are cancelled. Returns when the daemon has ended; without a daemon there is "
-        "nothing to do.",
+        "Requests that are running are cancelled. Returns when the daemon has ended, and says so; without a daemon "
+        "there is nothing to do.",
     .examples =
         "  glm stop\n"
         "  glm stop -m glm-4-9b-0414     # frees its memory, the daemon goes on\n"
         "  glm stop --force              # also when it does not answer",
 };
+
+void told(const std::string& sentence) {
+  print(sentence + "\n");
+}
 
 bool ended_within(std::chrono::seconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -41,7 +48,8 @@ void force(std::uint32_t process) {
   if (process == 0 || !platform::kill_process(process) || !ended_within(5s)) {
     throw Failure(ExitCode::failure, "The daemon (process " + std::to_string(process) + ") could not be ended.");
   }
-  print_error("the daemon did not end by itself and was killed; finished answers are kept.");
+  told("The daemon (process " + std::to_string(process) +
+       ") did not end by itself and was killed; finished answers are kept.");
 }
 
 ExitCode stop(VerbArguments arguments) {
@@ -51,8 +59,10 @@ ExitCode stop(VerbArguments arguments) {
   command.text("-m,--model", model, "MODEL", "Unload this model only");
   command.flag("--force", forced, "Kill the daemon when it does not end within ten seconds");
   command.parse(arguments);
+  if (command.given("--model") && model.empty()) throw Failure(ExitCode::usage, "The name after -m is empty.");
   if (!model.empty()) {
-    order(protocol::Control::Action::unload_model, model);
+    order(protocol::Control::Action::unload_model, model_for_daemon(model));
+    told("The model " + model + " is no longer in memory.");
     return ExitCode::success;
   }
   const auto process = daemon_process();
@@ -60,13 +70,19 @@ ExitCode stop(VerbArguments arguments) {
     print_error("no daemon is running.");
     return ExitCode::success;
   }
+  const std::string ended = "The daemon (process " + std::to_string(*process) + ") has ended.";
+  std::optional<Failure> unreached;
   try {
     order(protocol::Control::Action::stop_daemon, "");
-  } catch (const Failure&) {
-    // It may end before its answer is out, or hang: what counts is whether it ends.
-    if (!forced && !ended_within(3s)) throw;
+  } catch (const Failure& failure) {
+    // It may end before its answer is out, or hang, or be out of reach: what counts is whether it ends.
+    unreached = failure;
   }
-  if (ended_within(forced ? 10s : 30s)) return ExitCode::success;
+  if (ended_within(unreached ? 3s : forced ? 10s : 30s)) {
+    told(ended);
+    return ExitCode::success;
+  }
+  if (!forced && unreached) throw Failure(*unreached);
   if (!forced) {
     throw Failure(ExitCode::failure, "The daemon (process " + std::to_string(*process) +
                                          ") has not ended after 30 seconds. `glm stop --force` kills it.");

@@ -6,6 +6,7 @@
 #include "host/cli/json_text.h"
 #include "host/cli/model_access.h"
 #include "host/cli/verbs.h"
+#include "host/platform/terminal.h"
 #include "inference/tokenizer/tokenizer.h"
 
 namespace glmhost::cli {
@@ -16,13 +17,17 @@ constexpr CommandText kText = {
     .words = "[TEXT...]",
     .summary = "Turn text into token ids",
     .details =
-        "The text is taken as bytes, valid UTF-8 or not; no beginning-of-text token is added. Without --json it "
-        "prints one id a line with the token's text. --batch takes one JSON value a line, a string or "
-        "{\"hex\": \"...\"} for bytes, and prints one JSON array of ids a line. A vocabulary-only file is enough.",
+        "The text is the words, or a file, or what comes through a pipe. It is taken as bytes, valid UTF-8 or not; no "
+        "beginning-of-text token is added. Without --json it prints one id a line with the token's text. --batch takes "
+        "one JSON value a line, a string or {\"hex\": \"...\"} for bytes, and prints one JSON array of ids a line; a "
+        "line "
+        "that is neither becomes {\"error\": \"...\"} there, and the exit code is 2. Empty lines are passed over. A "
+        "vocabulary-only file is enough.",
     .examples =
         "  glm tokenize \"Hello world\"\n"
         "  glm tokenize -m glm-4-9b-0414 --text-file notes.txt --json\n"
         "  glm tokenize --markers all \"<|im_start|>user\"\n"
+        "  cat notes.txt | glm tokenize --json\n"
         "  echo '{\"hex\": \"ff00\"}' | glm tokenize --batch -",
 };
 
@@ -101,23 +106,26 @@ ExitCode tokenize(VerbArguments arguments) {
   command.parse(arguments);
   const int sources = static_cast<int>(!command.words().empty()) + (command.given("--text-file") ? 1 : 0) +
                       (command.given("--batch") ? 1 : 0);
-  if (sources != 1) {
-    throw Failure(ExitCode::usage, "Give the text in one way: as words, with --text-file, or with --batch.");
+  // An empty stdin is what scripts and services have who never meant to give one; --text-file - takes it for a text.
+  std::string text;
+  if (sources == 0 && !platform::is_terminal(platform::Stream::in)) text = read_standard_input(kMostInput);
+  const bool piped = !text.empty();
+  if (sources != 1 && !piped) {
+    throw Failure(ExitCode::usage,
+                  "Give the text in one way: as words, with --text-file, through a pipe, or with --batch.");
   }
 
   const auto gguf = open_model_file(model);
   const tokenizer::Tokenizer tokenizer(gguf);
   const Encoder encoder(tokenizer, markers_named(markers), bos);
   if (command.given("--batch")) {
-    for_each_line(read_file_or_input(batch, kMostInput), [&](std::size_t number, std::string_view line) {
-      print(Json(encoder.ids(parse_line(number, line))).dump() + "\n");
+    return answer_each_line(read_file_or_input(batch, kMostInput), [&](std::size_t number, std::string_view line) {
+      return Json(encoder.ids(parse_line(number, line))).dump();
     });
-    return ExitCode::success;
   }
-  std::string text;
   if (command.given("--text-file")) {
     text = read_file_or_input(file, kMostInput);
-  } else {
+  } else if (!piped) {
     for (const std::string& word : command.words()) text += (text.empty() ? "" : " ") + word;
   }
   if (json) {

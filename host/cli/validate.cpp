@@ -7,7 +7,7 @@
 #include "host/cli/json_text.h"
 #include "host/cli/model_access.h"
 #include "host/cli/progress_bar.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "inference/generation/validation.h"
 
@@ -52,7 +52,7 @@ Json report_json(const generation::ValidationResult& result, double limit) {
           {"failure", failure ? Json(*failure) : Json(nullptr)}};
 }
 
-std::string report_text(const generation::ValidationResult& result) {
+std::string report_text(const generation::ValidationResult& result, double limit) {
   Table table({"", "COSINE", "WORST ROW", "LARGEST DIFFERENCE"});
   const auto add = [&](const std::string& name, const generation::Agreement& agreement) {
     table.add({name, decimal(agreement.cosine, "%.6f"), decimal(agreement.least_cosine, "%.6f"),
@@ -61,7 +61,25 @@ std::string report_text(const generation::ValidationResult& result) {
   for (std::size_t i = 0; i < result.layers.size(); ++i) add("layer " + std::to_string(i), result.layers[i]);
   add("logits", result.logits);
   return table.text() + "The likeliest token is the same in " + decimal(result.same_choice * 100, "%.1f") +
-         " % of the positions.\n";
+         " % of the positions.\n" +
+         (result.failure(limit)
+              ? ""
+              : "Passed: over all rows together no cosine similarity lies below " + decimal(limit, "%g") + ".\n");
+}
+
+// Both models, two workspaces, and what both made of one input.
+void require_room(const model_files::GgufFile& file, const generation::ValidationOptions& options) {
+  const auto exact = architectures::Model::estimate(file, true, options.tokens);
+  const auto fast = architectures::Model::estimate(file, false, options.tokens);
+  const architectures::Hyperparameters shape = shape_of(file);
+  options.validate(shape);
+  const auto tokens = static_cast<std::uint64_t>(options.tokens);
+  const auto row = static_cast<std::uint64_t>(shape.layers * shape.embedding_length + shape.vocabulary) * sizeof(float);
+  require_memory(file,
+                 {.weights = exact.weights + fast.weights,
+                  .cache = tokens * (exact.kv_per_token + fast.kv_per_token),
+                  .workspace = exact.workspace + fast.workspace + 2 * tokens * row},
+                 0, "A validation holds the model in float32 beside the packed one; fewer --tokens need less.");
 }
 
 ExitCode validate(VerbArguments arguments) {
@@ -75,7 +93,8 @@ ExitCode validate(VerbArguments arguments) {
   command.text("-m,--model", model_name, "MODEL", "A name from `glm models`, or a path to a .gguf file");
   command.number("--limit", limit, 0, 1, "The least cosine similarity that passes (0.99)");
   command.number("--inputs", options.inputs, 1, 1'000'000, "Random inputs (100)");
-  command.number("--tokens", tokens, 1, 1 << 20, "Tokens of each input (24)");
+  command.number("--tokens", tokens, 1, static_cast<std::int32_t>(generation::ValidationOptions::kMostTokens),
+                 "Tokens of each input, no more than the model's context holds (24)");
   command.number("--seed", options.seed, "Of the random inputs (1)");
   command.number("-t,--threads", threads, 1, 1024, "Threads (one for each core)");
   command.flag("--json", json, "Print one JSON object");
@@ -85,6 +104,7 @@ ExitCode validate(VerbArguments arguments) {
   Interrupt interrupt;
   kernels::ThreadPool pool(thread_count(threads));
   const auto file = open_model_file(model_name);
+  require_room(file, options);
   const auto exact = load_model(file, true, pool, interrupt);
   const auto fast = load_model(file, false, pool, interrupt);
   generation::ValidationResult result;
@@ -92,13 +112,21 @@ ExitCode validate(VerbArguments arguments) {
     ProgressBar bar;
     options.progress = [&](double done) { bar.fraction("comparing", done); };
     options.cancel = &interrupt.flag();
-    result = generation::validate(*exact, *fast, pool, options);
+    result = with_finite_weights(file, [&] { return generation::validate(*exact, *fast, pool, options); });
   }
-  print(json ? report_json(result, limit).dump() + "\n" : report_text(result));
-  if (const auto failure = result.failure(limit)) {
-    throw Failure(ExitCode::failure, "The fast path strays from exact arithmetic: " + *failure + " lies below " +
-                                         decimal(limit, "%g") + ".");
+  const auto stray = result.failure(limit);
+  std::string sentence;
+  if (stray) {
+    sentence = "The fast path strays from exact arithmetic: " + *stray + " lies below " + decimal(limit, "%g") + ".";
   }
+  if (json) {
+    Json report = report_json(result, limit);
+    if (stray) report.update(error_json(name(ExitCode::failure), sentence));
+    print(json_line(report));
+  } else {
+    print(report_text(result, limit));
+  }
+  if (stray) throw Failure(ExitCode::failure, sentence).told();
   return ExitCode::success;
 }
 

@@ -2,16 +2,54 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace glmhost::daemon {
 
-Answer::Answer(std::string content, std::string reasoning, std::vector<TokenLogprobs> logprobs)
-    : content_(std::move(content)), reasoning_(std::move(reasoning)), logprobs_(std::move(logprobs)) {}
+Answer::Answer(std::string content, std::string reasoning, std::vector<TokenLogprobs> logprobs,
+               std::vector<protocol::ToolCall> tool_calls)
+    : content_(std::move(content)),
+      reasoning_(std::move(reasoning)),
+      logprobs_(std::move(logprobs)),
+      tool_calls_(std::move(tool_calls)),
+      changes_(tool_calls_.size()) {
+  std::iota(changes_.begin(), changes_.end(), std::size_t{0});
+}
 
 void Answer::append(const chat::ReasoningSplitter::Delta& delta) {
-  content_ += delta.content;
   reasoning_ += delta.reasoning;
+  append_content(delta.content);
+}
+
+void Answer::append_content(std::string_view content) {
+  if (!parser_) {
+    content_ += content;
+  } else if (!content.empty()) {
+    append(parser_->push(content));
+  }
+}
+
+void Answer::append(chat::ToolCallParser::Delta delta) {
+  content_ += delta.content;
+  for (const chat::ToolCallParser::Event& event : delta.events) {
+    const chat::ToolCallResult& call = parser_->calls()[event.call];
+    tool_calls_.resize(std::max(tool_calls_.size(), event.call + 1));
+    protocol::ToolCall& told = tool_calls_[event.call];
+    told = {.id = call.id,
+            .name = call.name,
+            .arguments = call.arguments.dump(-1, ' ', false, chat::Json::error_handler_t::replace),
+            .status = "open",
+            .problem = {},
+            .source = {}};
+    if (event.kind == chat::ToolCallParser::Event::Kind::finished) {
+      told.status = name(call.status);
+      told.problem = call.problem;
+      told.source = call.source;
+    }
+    changes_.push_back(event.call);
+  }
 }
 
 void Answer::add(std::string_view text, std::vector<TokenLogprobs> logprobs) {
@@ -27,12 +65,13 @@ void Answer::add(std::string_view text, std::vector<TokenLogprobs> logprobs) {
   if (splitter_) {
     append(splitter_->push(text));
   } else {
-    content_ += text;
+    append_content(text);
   }
 }
 
 void Answer::end() {
   if (splitter_) append(splitter_->finish());
+  if (parser_) append(parser_->finish());
 }
 
 void Answer::restart() {
@@ -46,8 +85,14 @@ std::optional<protocol::Delta> next_delta(const Answer& answer, Cursor& cursor) 
   delta.reasoning = answer.reasoning().substr(cursor.reasoning);
   delta.logprobs.assign(answer.logprobs().begin() + static_cast<std::ptrdiff_t>(cursor.logprobs),
                         answer.logprobs().end());
-  if (delta.content.empty() && delta.reasoning.empty() && delta.logprobs.empty()) return std::nullopt;
-  cursor = {answer.content().size(), answer.reasoning().size(), answer.logprobs().size()};
+  const std::vector<std::size_t>& changes = answer.tool_call_changes();
+  const std::set<std::size_t> changed(changes.begin() + static_cast<std::ptrdiff_t>(cursor.tool_call_changes),
+                                      changes.end());
+  for (const std::size_t call : changed) delta.tool_calls.push_back(answer.tool_calls()[call]);
+  if (delta.content.empty() && delta.reasoning.empty() && delta.logprobs.empty() && changed.empty()) {
+    return std::nullopt;
+  }
+  cursor = {answer.content().size(), answer.reasoning().size(), answer.logprobs().size(), changes.size()};
   return delta;
 }
 

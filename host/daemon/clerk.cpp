@@ -4,6 +4,7 @@
 
 #include "host/daemon/memo_key.h"
 #include "host/daemon/model_file.h"
+#include "host/daemon/output_form.h"
 #include "host/daemon/prompt.h"
 
 namespace glmhost::daemon {
@@ -72,22 +73,29 @@ class Preparation {
     return entry->model;
   }
 
+  // A gap can be filled only with the model at hand: what fits is counted in its tokens.
+  chat::Prompt prompt_for(const ModelIdentity& known, const ModelPtr& model) const {
+    if (request_->infill) return build_infill_prompt(model->infill, *request_, model->tokenizer, model->context_tokens);
+    return build_prompt(chat::ModelTemplate::from_text(known.chat_template), *request_, stored_.name);
+  }
+
   void generate() {
     ModelPtr model = loaded_model();
     const std::optional<ModelIdentity> known = identity(model);
-    if (!known) return failure_ ? fail(*failure_) : wait_for_model();
-    const std::optional<chat::Family> family = chat::find_family(known->family);
-    const chat::Prompt prompt = build_prompt(family, *request_, stored_.name);
+    if (request_->form && model == nullptr) check_form(*request_->form);
+    const bool must_wait = !known || (request_->infill && model == nullptr);
+    if (must_wait) return failure_ ? fail(*failure_) : wait_for_model();
+    const chat::Prompt prompt = prompt_for(*known, model);
     if (content_ != known->content && request_->memo) {
       if (!look_for_answer(*known, prompt)) return;
     }
     if (model == nullptr) return failure_ ? fail(*failure_) : wait_for_model();
-    queue(*model, family, prompt);
+    queue(*model, prompt);
   }
 
   // False when the job is gone: answered from the store, or now one with an equal job.
   bool look_for_answer(const ModelIdentity& known, const chat::Prompt& prompt) {
-    const Hash128 key = memo_key(known.content, known.family, prompt, *request_);
+    const Hash128 key = memo_key(known.content, known.chat_template, prompt, *request_);
     {
       const std::lock_guard lock(core_.mutex);
       Job* job = core_.find(id_);
@@ -102,7 +110,8 @@ class Preparation {
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);
     if (job == nullptr) return false;
-    job->answer = Answer(std::move(kept->content), std::move(kept->reasoning), std::move(kept->logprobs));
+    job->answer = Answer(std::move(kept->content), std::move(kept->reasoning), std::move(kept->logprobs),
+                         std::move(kept->tool_calls));
     job->finish_reason = std::move(kept->finish_reason);
     job->usage.prompt_tokens = kept->prompt_tokens;
     job->usage.generated_tokens = kept->generated_tokens;
@@ -119,17 +128,14 @@ class Preparation {
     core_.wait_for_load(*job, key_, stored_, stamp_);
   }
 
-  void queue(const LoadedModel& model, std::optional<chat::Family> family, const chat::Prompt& prompt) {
+  void queue(LoadedModel& model, const chat::Prompt& prompt) {
     generation::GenerationRequest generation;
+    const PromptRoom room{.model_name = stored_.name,
+                          .context = model.context_tokens,
+                          .model_context = model.model->hyperparameters().context_length};
+    check_bytes(model.tokenizer, prompt, room);
     generation.prompt = encode_prompt(model.tokenizer, prompt);
-    const auto length = static_cast<std::int64_t>(generation.prompt.size());
-    if (length >= model.context_tokens) {
-      throw Error(ErrorKind::context_exceeded,
-                  "The prompt has " + std::to_string(length) + " tokens, but the context of " + stored_.name +
-                      " holds " + std::to_string(model.context_tokens) +
-                      " and the answer needs at least one: shorten " + "the prompt by " +
-                      std::to_string(length - model.context_tokens + 1) + " tokens or more.");
-    }
+    check_tokens(static_cast<std::int64_t>(generation.prompt.size()), room);
     generation.sampling.temperature = request_->temperature;
     generation.sampling.top_k = request_->top_k;
     generation.sampling.top_p = request_->top_p;
@@ -141,12 +147,17 @@ class Preparation {
         static_cast<std::int32_t>(std::min<std::int64_t>(request_->max_tokens, model.context_tokens));
     generation.stop = request_->stop;
     std::optional<chat::ReasoningSplitter> splitter;
-    if (family && !request_->prompt) splitter.emplace(*family, prompt);
+    const bool is_base = model.chat_template.empty();
+    if (!is_base && !request_->prompt && !request_->infill) splitter.emplace(model.chat_template.splitter(prompt));
+    if (request_->form) generation.form = demanded_form(*request_, model.constraints, splitter);
+    std::optional<chat::ToolCallParser> tools;
+    if (!request_->tools.empty()) tools.emplace(model.chat_template.tool_call_format(), request_->tools);
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);
     if (job == nullptr) return;
-    job->answer = Answer(std::move(splitter));
+    job->answer = Answer(std::move(splitter), std::move(tools));
+    if (!prompt.template_failure.empty()) model.template_failure = prompt.template_failure;
     core_.enqueue(*job, std::move(generation));
     core_.accept(*job, core_.waiting.ahead(id_).value_or(0));
   }

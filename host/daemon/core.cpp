@@ -55,6 +55,15 @@ ErrorMessage to_message(const Error& error) {
 std::uint64_t request_bytes(const protocol::Request& request) {
   std::uint64_t bytes = 1024 + request.model.size() + json_bytes(request.messages);
   if (request.prompt) bytes += request.prompt->size();
+  bytes += json_bytes(request.tools);
+  if (request.form) {
+    bytes += request.form->text.size();
+    for (const std::string& choice : request.form->choices) bytes += sizeof(choice) + choice.size();
+  }
+  if (request.infill) {
+    bytes += request.infill->prefix.size() + request.infill->suffix.size();
+    for (const protocol::InfillContext& one : request.infill->context) bytes += one.path.size() + one.text.size();
+  }
   for (const std::string& stop : request.stop) bytes += stop.size();
   return bytes;
 }

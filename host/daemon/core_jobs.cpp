@@ -50,6 +50,7 @@ void Core::finish(Job& job, bool from_memo) {
   protocol::Result result;
   result.content = job.answer.content();
   result.reasoning = job.answer.reasoning();
+  result.tool_calls = job.answer.tool_calls();
   result.finish_reason = job.finish_reason;
   result.model = job.model_name;
   result.from_memo = from_memo;

@@ -27,7 +27,10 @@ fs::path or_default(const fs::path& folder, fs::path (*standard)()) {
 platform::FileLock take_lock(const fs::path& runtime_folder) {
   platform::make_private_folder(runtime_folder);
   const fs::path file = protocol::lock_file(runtime_folder);
-  if (std::optional<platform::FileLock> lock = platform::FileLock::try_acquire(file)) return std::move(*lock);
+  if (std::optional<platform::FileLock> lock = platform::FileLock::try_acquire(file)) {
+    protocol::remove_endpoint(runtime_folder);  // that of a daemon which was killed
+    return std::move(*lock);
+  }
   const std::uint32_t pid = platform::FileLock::holder(file).value_or(0);
   throw AlreadyRunning(pid, "A GLM Host daemon is running already" +
                                 (pid == 0 ? std::string() : " (process " + std::to_string(pid) + ")") +

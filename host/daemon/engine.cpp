@@ -24,7 +24,7 @@ std::vector<TokenLogprobs> to_logprobs(const tokenizer::Tokenizer& tokenizer,
   for (const generation::Choice& choice : choices) {
     TokenLogprobs& token = logprobs.emplace_back();
     for (const generation::TokenLogprob& one : choice.logprobs) {
-      token.push_back({token_text(tokenizer, one.token), one.logprob});
+      token.push_back({token_text(tokenizer, one.token), one.logprob, one.constrained_logprob});
     }
   }
   return logprobs;
@@ -134,6 +134,7 @@ class Engine {
       job.usage.prompt_ms = milliseconds(job.first_token - job.started);
     }
     job.usage.generated_tokens += static_cast<std::uint32_t>(event.tokens.size());
+    job.usage.cached_prompt_tokens = static_cast<std::uint32_t>(event.reused_prompt_tokens);
     job.answer.add(event.text, to_logprobs(model.tokenizer, event.choices));
     if (!event.finished) return core_.deliver(job);
     running_.erase(found);
@@ -157,6 +158,7 @@ class Engine {
     job.usage.decode_ms = milliseconds(Clock::now() - job.first_token);
     job.finish_reason = reason_name(reason);
     job.answer.end();
+    if (reason == FinishReason::stop && !job.answer.tool_calls().empty()) job.finish_reason = "tool_calls";
     // Where the context ended the answer, its length depends on the cache that the model was given this time.
     const bool keep = core_.memo != nullptr && job.key && reason != FinishReason::context;
     if (!keep) return core_.finish(job);
@@ -172,7 +174,8 @@ class Engine {
             .finish_reason = job.finish_reason,
             .prompt_tokens = job.usage.prompt_tokens,
             .generated_tokens = job.usage.generated_tokens,
-            .logprobs = job.answer.logprobs()};
+            .logprobs = job.answer.logprobs(),
+            .tool_calls = job.answer.tool_calls()};
   }
 
   void run_again(Job& job) {

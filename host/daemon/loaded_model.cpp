@@ -34,13 +34,14 @@ MemoryNeed memory_need(const model_files::GgufFile& file, const LoadTask& task) 
   return need;
 }
 
-ModelIdentity identify(const LoadTask& task, const FileStamp& stamp, const std::string& family,
+ModelIdentity identify(const LoadTask& task, const FileStamp& stamp, const std::string& chat_template,
                        LoadProgress& progress) {
-  if (task.memo == nullptr) return identity_by_stamp(task.stored.path, stamp, family);
+  if (task.memo == nullptr) return identity_by_stamp(task.stored.path, stamp, chat_template);
   std::optional<ModelIdentity> known = task.memo->find_identity(task.stored.path, stamp);
-  if (known && known->family == family) return *known;
+  if (known && known->chat_template == chat_template) return *known;
   const auto told = [&](double fraction) { progress.fraction = fraction * kHashShare; };
-  const ModelIdentity identity{known ? known->content : hash_content(task.stored.path, told, &progress.cancel), family};
+  const ModelIdentity identity{known ? known->content : hash_content(task.stored.path, told, &progress.cancel),
+                               chat_template};
   task.memo->store_identity(task.stored.path, stamp, identity);
   return identity;
 }
@@ -54,11 +55,12 @@ std::string defects(const tokenizer::Tokenizer& tokenizer) {
 
 }  // namespace
 
-ModelIdentity identity_by_stamp(const std::filesystem::path& model, const FileStamp& stamp, const std::string& family) {
+ModelIdentity identity_by_stamp(const std::filesystem::path& model, const FileStamp& stamp,
+                                const std::string& chat_template) {
   const std::string text =
       platform::to_utf8(model) + '\n' + std::to_string(stamp.bytes) + '\n' + std::to_string(stamp.modified);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {{hash.high64, hash.low64}, family};
+  return {{hash.high64, hash.low64}, chat_template};
 }
 
 std::shared_ptr<LoadedModel> load_model(const LoadTask& task, kernels::ThreadPool& engine_threads,
@@ -69,12 +71,12 @@ std::shared_ptr<LoadedModel> load_model(const LoadTask& task, kernels::ThreadPoo
   loaded->stored = task.stored;
   loaded->stamp = stamp;
   loaded->architecture = file.architecture();
-  loaded->family = chat::detect_family(file, loaded->tokenizer);
+  loaded->chat_template = chat::ModelTemplate::of(file, loaded->tokenizer);
+  loaded->infill = chat::InfillTemplate::of(file, loaded->tokenizer);
   const MemoryNeed need = memory_need(file, task);
   // Before the hash: what cannot fit is refused without reading gigabytes.
   loaded->cache_bytes = task.reserve(task.stored.name, need);
-  const std::string family(loaded->family ? chat::name(*loaded->family) : "");
-  loaded->identity = identify(task, stamp, family, progress);
+  loaded->identity = identify(task, stamp, loaded->chat_template.to_text(), progress);
   {
     const double start = progress.fraction;
     architectures::LoadOptions options;

@@ -15,21 +15,24 @@
 #include "host/daemon/model_file.h"
 #include "host/daemon/queue.h"
 #include "host/model_store/model_store.h"
-#include "inference/chat/template.h"
+#include "inference/chat/infill.h"
+#include "inference/chat/model_template.h"
+#include "inference/constraints/constraint_cache.h"
 #include "inference/generation/scheduler.h"
 #include "inference/model_files/gguf_file.h"
 
 namespace glmhost::daemon {
 
 struct LoadedModel {
-  explicit LoadedModel(const model_files::GgufFile& file) : tokenizer(file) {}
+  explicit LoadedModel(const model_files::GgufFile& file) : tokenizer(file), constraints(tokenizer) {}
 
   // Fixed once loaded.
   LaneId lane = 0;  // where its requests wait; never used for another model
   model_store::StoredModel stored;
   FileStamp stamp;
   ModelIdentity identity;
-  std::optional<chat::Family> family;
+  chat::ModelTemplate chat_template;
+  chat::InfillTemplate infill;
   std::string architecture;
   std::string note;  // a defect noticed at load
   std::int64_t context_tokens = 0;
@@ -37,11 +40,13 @@ struct LoadedModel {
   std::uint64_t memory_bytes = 0;  // weights, workspace and cache
   tokenizer::Tokenizer tokenizer;
   std::unique_ptr<const architectures::Model> model;
+  constraints::ConstraintCache constraints;  // has a lock of its own
 
   // The engine's thread; cancel() from any.
   std::unique_ptr<generation::Scheduler> scheduler;
 
   // Under the daemon's lock.
+  std::string template_failure;         // why its chat template was not used for some request
   std::size_t users = 0;                // jobs that hold it
   std::size_t running = 0;              // of these, in the scheduler
   std::size_t running_interactive = 0;  // of these, interactive
@@ -70,6 +75,7 @@ std::shared_ptr<LoadedModel> load_model(const LoadTask& task, kernels::ThreadPoo
                                         LoadProgress& progress);
 
 // What stands for the content of a file that is not hashed.
-ModelIdentity identity_by_stamp(const std::filesystem::path& model, const FileStamp& stamp, const std::string& family);
+ModelIdentity identity_by_stamp(const std::filesystem::path& model, const FileStamp& stamp,
+                                const std::string& chat_template);
 
 }  // namespace glmhost::daemon

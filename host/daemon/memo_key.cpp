@@ -9,6 +9,8 @@
 namespace glmhost::daemon {
 namespace {
 
+constexpr auto replace_invalid = nlohmann::ordered_json::error_handler_t::replace;
+
 // Every value goes in with its length or as eight bytes, so that no two lists of values look alike.
 class Hasher {
  public:
@@ -69,13 +71,13 @@ std::string Hash128::hex() const {
   return text;
 }
 
-Hash128 memo_key(const Hash128& model_content, std::string_view family, const chat::Prompt& prompt,
+Hash128 memo_key(const Hash128& model_content, std::string_view chat_template, const chat::Prompt& prompt,
                  const protocol::Request& parameters) {
   Hasher hasher;
   hasher.add(std::uint64_t{kAnswerRevision});
   hasher.add(model_content.high);
   hasher.add(model_content.low);
-  hasher.add(family);
+  hasher.add(chat_template);
   hasher.add(std::uint64_t{prompt.starts_in_reasoning});
   hasher.add(std::uint64_t{prompt.continues_message});
   hasher.add(std::uint64_t{prompt.parts.size()});
@@ -88,6 +90,15 @@ Hash128 memo_key(const Hash128& model_content, std::string_view family, const ch
   hasher.add(static_cast<std::uint64_t>(parameters.logprobs));
   hasher.add(std::uint64_t{parameters.stop.size()});
   for (const std::string& stop : parameters.stop) hasher.add(stop);
+  // The tools stand in the prompt, but the types of their arguments need not.
+  if (!parameters.tools.is_null()) hasher.add(parameters.tools.dump(-1, ' ', false, replace_invalid));
+  if (parameters.form) {
+    hasher.add(name(parameters.form->kind));
+    hasher.add(parameters.form->text);
+    hasher.add(std::uint64_t{parameters.form->choices.size()});
+    for (const std::string& choice : parameters.form->choices) hasher.add(choice);
+    hasher.add(std::uint64_t{parameters.enable_thinking.value_or(true)});  // whether reasoning may come first
+  }
   // Greedy: the likeliest token survives every cut and nothing is drawn.
   const bool greedy = parameters.temperature == 0;
   hasher.add(greedy ? 0.0f : parameters.temperature);

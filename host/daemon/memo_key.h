@@ -28,12 +28,12 @@ struct Hash128 {
 
 // To be raised whenever equal keys would no longer mean equal answers: the sampler, stop strings, the splitting of
 // reasoning or the tokenizer changed.
-inline constexpr std::uint32_t kAnswerRevision = 1;
+inline constexpr std::uint32_t kAnswerRevision = 2;
 
 // The prompt goes in rendered, with its markers, so a changed chat template changes the key. The tokenizer and the
 // weights are those of the model file's content. Parameters that cannot matter (the seed of a greedy answer) are left
 // out, so that more requests are equal.
-Hash128 memo_key(const Hash128& model_content, std::string_view family, const chat::Prompt& prompt,
+Hash128 memo_key(const Hash128& model_content, std::string_view chat_template, const chat::Prompt& prompt,
                  const protocol::Request& parameters);
 
 }  // namespace glmhost::daemon

@@ -35,12 +35,13 @@ struct MemoAnswer {
   std::uint32_t prompt_tokens = 0;
   std::uint32_t generated_tokens = 0;
   std::vector<std::vector<protocol::TokenProbability>> logprobs;
+  std::vector<protocol::ToolCall> tool_calls;
 };
 
 // What has to be known about a model to recognise an answer without loading it.
 struct ModelIdentity {
   Hash128 content;
-  std::string family;  // chat::name, or "" for a model without a known template
+  std::string chat_template;  // chat::ModelTemplate::to_text()
 };
 
 class MemoStore {

@@ -56,7 +56,8 @@ MemoryPlan plan_memory(std::string_view model, const MemoryNeed& need, const Mem
                   " of memory (" + rounded_bytes_text(need.weights) + " weights, " +
                   rounded_bytes_text(need.cache_least) + " cache, " + rounded_bytes_text(need.workspace) +
                   " workspace), but only " + rounded_bytes_text(free) + " can be had";
-  if (now.limit > 0 && minus(now.limit, now.loaded) < now.available) {
+  const bool limited = now.limit > 0 && (now.available == 0 || minus(now.limit, now.loaded) < now.available);
+  if (limited) {
     plan.sentence += " within the memory_limit of " + rounded_bytes_text(now.limit);
   } else if (now.available > 0) {
     plan.sentence +=
@@ -68,6 +69,10 @@ MemoryPlan plan_memory(std::string_view model, const MemoryNeed& need, const Mem
   plan.fits_when_idle = in_use > 0 && need.with(need.cache_least) <= free + in_use;
   if (plan.fits_when_idle) {
     plan.sentence += "; " + rounded_bytes_text(in_use) + " are in use by models that are answering: try again later.";
+  } else if (limited) {
+    plan.sentence +=
+        ". Raise memory_limit (config.toml, GLM_HOST_MEMORY_LIMIT, --memory-limit) or take a smaller model or "
+        "quantisation.";
   } else {
     plan.sentence += ". Close other programs, or take a smaller model or quantisation.";
   }

@@ -15,7 +15,7 @@ namespace glmhost::daemon {
 
 // Differs as soon as a shard was written again.
 struct FileStamp {
-  std::uint64_t bytes = 0;    // of all shards
+  std::uint64_t bytes = 0;  // of all shards
   // Of the youngest, in the file clock's ticks: negative for today, as that clock counts from the year 2174.
   std::int64_t modified = std::numeric_limits<std::int64_t>::min();
   auto operator<=>(const FileStamp&) const = default;

@@ -1,7 +1,10 @@
 #include "host/daemon/prompt.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
+#include <string>
 
 #include "inference/error.h"
 
@@ -24,8 +27,8 @@ const std::string* single_text(const chat::Json& messages) {
   return content->get_ptr<const chat::Json::string_t*>();
 }
 
-// The user's own calendar day, for the templates that print it.
-std::chrono::year_month_day today() {
+// The user's own date and time, for the templates that print it.
+void set_time(chat::RenderRequest& request) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
 #ifdef _WIN32
@@ -33,15 +36,61 @@ std::chrono::year_month_day today() {
 #else
   localtime_r(&now, &local);
 #endif
-  return std::chrono::year(local.tm_year + 1900) / (local.tm_mon + 1) / local.tm_mday;
+  request.today = std::chrono::year(local.tm_year + 1900) / (local.tm_mon + 1) / local.tm_mday;
+  request.time_of_day =
+      std::chrono::hours(local.tm_hour) + std::chrono::minutes(local.tm_min) + std::chrono::seconds(local.tm_sec);
+}
+
+[[noreturn]] void refuse_length(std::int64_t tokens, bool at_least, const PromptRoom& room) {
+  const std::string more = std::to_string(tokens - room.context + 1);
+  std::string sentence = std::string("The prompt has ") + (at_least ? "at least " : "") + std::to_string(tokens) +
+                         " tokens, but the context of " + std::string(room.model_name) + " holds " +
+                         std::to_string(room.context) + " and the answer needs at least one: shorten the prompt by " +
+                         more + " tokens or more.";
+  if (room.context < room.model_context) {
+    sentence +=
+        " The model itself takes " + std::to_string(room.model_context) +
+        ": its cache is smaller, by kv_bytes (config.toml, GLM_HOST_KV_BYTES, --kv-bytes) or for lack of memory.";
+  }
+  throw Error(ErrorKind::context_exceeded, sentence);
 }
 
 }  // namespace
 
-chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Request& request,
+void check_bytes(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt, const PromptRoom& room) {
+  std::size_t bytes = 0;
+  for (const tokenizer::TextPart& part : prompt.parts) bytes += part.text.size();
+  if (bytes < static_cast<std::size_t>(room.context)) return;
+  // Bytes without a token of their own may leave no trace in the prompt: they do not count.
+  std::array<bool, 256> counts{};
+  std::size_t longest = 1;
+  for (tokenizer::TokenId id = 0; id < tokenizer.vocabulary_size(); ++id) {
+    const std::string_view token = tokenizer.bytes(id, true);
+    longest = std::max(longest, token.size());
+    if (token.size() == 1) counts[static_cast<unsigned char>(token[0])] = true;
+  }
+  if (bytes / longest < static_cast<std::size_t>(room.context)) return;
+  bytes = 0;
+  for (const tokenizer::TextPart& part : prompt.parts) {
+    for (const char c : part.text) bytes += counts[static_cast<unsigned char>(c)] ? 1 : 0;
+  }
+  const auto tokens = static_cast<std::int64_t>((bytes + longest - 1) / longest);
+  if (tokens >= room.context) refuse_length(tokens, true, room);
+}
+
+void check_tokens(std::int64_t tokens, const PromptRoom& room) {
+  if (tokens >= room.context) refuse_length(tokens, false, room);
+}
+
+chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name) {
   if (request.prompt) return raw(*request.prompt);
-  if (!family) {
+  if (chat_template.empty() && !request.tools.empty()) {
+    throw Error(ErrorKind::bad_argument, "The model " + std::string(model_name) +
+                                             " is a base model, which calls no tools. Leave them out, or take a chat "
+                                             "model.");
+  }
+  if (chat_template.empty()) {
     if (const std::string* text = single_text(request.messages)) return raw(*text);
     throw Error(ErrorKind::bad_argument,
                 "The model " + std::string(model_name) +
@@ -54,10 +103,30 @@ chat::Prompt build_prompt(std::optional<chat::Family> family, const protocol::Re
   }
   chat::Json rendered = chat::Json::object();
   rendered["messages"] = request.messages;
+  if (!request.tools.is_null()) rendered["tools"] = request.tools;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
   chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
-  render_request.today = today();
-  return chat::render(*family, chat::with_known_roles(*family, std::move(render_request)));
+  set_time(render_request);
+  return chat_template.render(std::move(render_request));
+}
+
+chat::Prompt build_infill_prompt(const chat::InfillTemplate& form, const protocol::Request& request,
+                                 const tokenizer::Tokenizer& tokenizer, std::int64_t context_tokens) {
+  const protocol::Infill& wanted = *request.infill;
+  chat::InfillRequest gap{.prefix = wanted.prefix,
+                          .suffix = wanted.suffix,
+                          .language = wanted.language,
+                          .path = wanted.path,
+                          .one_line = wanted.one_line,
+                          .context = {}};
+  for (const protocol::InfillContext& one : wanted.context) gap.context.push_back({one.path, one.text});
+  // Whoever asks for an answer as long as the context wants as much of it as there is, not a prompt of one token.
+  const std::int64_t answer = std::min<std::int64_t>(request.max_tokens, context_tokens / 2);
+  chat::Prompt prompt = form.render(gap, tokenizer, context_tokens - answer);
+  if (prompt.parts.empty()) {
+    throw Error(ErrorKind::bad_argument, "There is no text to go on from: give a prefix, or the file's path.");
+  }
+  return prompt;
 }
 
 std::vector<std::int32_t> encode_prompt(const tokenizer::Tokenizer& tokenizer, const chat::Prompt& prompt) {

@@ -11,15 +11,17 @@ namespace {
 
 using Entry = ModelRegistry::Entry;
 
-std::string template_name(const std::optional<chat::Family>& family) {
-  if (family) return std::string(chat::name(*family)) + " (built in)";
-  return "none (a base model: one text is continued as it stands)";
-}
-
 std::int64_t seconds_left(const LoadedModel& model, std::chrono::seconds keep_alive) {
   if (keep_alive.count() < 0 || model.users > 0) return -1;
   const auto left = std::chrono::ceil<std::chrono::seconds>(model.last_used + keep_alive - Clock::now());
   return std::max<std::int64_t>(0, left.count());
+}
+
+std::string note_of(const LoadedModel& model) {
+  if (model.template_failure.empty()) return model.note;
+  return (model.note.empty() ? "" : model.note + " ") +
+         "A request was rendered by the built-in chat template, since the model file's own did not take it: " +
+         model.template_failure;
 }
 
 protocol::ModelStatus status_of(const Entry& entry, std::chrono::seconds keep_alive) {
@@ -40,11 +42,11 @@ protocol::ModelStatus status_of(const Entry& entry, std::chrono::seconds keep_al
       status.state = "loaded";
       status.load_fraction = 1;
       status.architecture = entry.model->architecture;
-      status.chat_template = template_name(entry.model->family);
+      status.chat_template = entry.model->chat_template.description();
       status.memory_bytes = entry.model->memory_bytes;
       status.context_tokens = static_cast<std::uint64_t>(entry.model->context_tokens);
       status.unload_in_s = seconds_left(*entry.model, keep_alive);
-      status.note = entry.model->note;
+      status.note = note_of(*entry.model);
       break;
   }
   return status;

@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 
 #include "host/model_store/child_process.h"
 #include "host/model_store/pull_progress.h"
@@ -74,27 +76,53 @@ int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// NAME=VALUE for each variable of the child.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool replaced = std::any_of(more.begin(), more.end(), [&](const auto& variable) {
+      return text.starts_with(variable.first) && text.substr(variable.first.size()).starts_with('=');
+    });
+    if (!replaced) out.emplace_back(text);
+  }
+  for (const auto& [name, value] : more) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
 }  // namespace
 
-std::optional<ProcessResult> run_process(const std::vector<std::string>& arguments, const std::atomic<bool>* cancel) {
+std::optional<ProcessResult> run_process(const ProcessRequest& request) {
   Pipe pipe;
   const Actions actions(pipe.ends[1]);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<std::string> environment = environment_with(request.environment);
+  const std::vector<char*> argv = pointers_to(request.arguments);
+  const std::vector<char*> envp = pointers_to(environment);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], &actions.files, &actions.attributes, argv.data(), environ);
+  const int error = posix_spawnp(&child, argv[0], &actions.files, &actions.attributes, argv.data(), envp.data());
   if (error == ENOENT) return std::nullopt;
-  if (error != 0) throw std::runtime_error(arguments[0] + " cannot be started: " + std::strerror(error) + ".");
+  if (error != 0) {
+    throw std::runtime_error(request.arguments[0] + " cannot be started: " + std::strerror(error) + ".");
+  }
   pipe.close_end(1);
 
   ProcessResult result;
   std::array<char, 4096> piece{};
   while (true) {
-    if (cancel != nullptr && *cancel) {
+    try {
+      if (request.cancel != nullptr && *request.cancel) throw PullCancelled();
+      if (request.meanwhile) request.meanwhile();
+    } catch (...) {
       kill(-child, SIGKILL);
       wait_for(child);
-      throw PullCancelled();
+      throw;
     }
     pollfd readable{pipe.ends[0], POLLIN, 0};
     if (poll(&readable, 1, 100) <= 0) continue;

@@ -1,7 +1,9 @@
 #include <windows.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string_view>
 
 #include "host/model_store/child_process.h"
 #include "host/model_store/pull_progress.h"
@@ -38,9 +40,31 @@ std::wstring quoted(const std::wstring& argument) {
   return out + L"\"";
 }
 
+// The block that CreateProcessW takes: NAME=VALUE, each with a zero behind it, and one more at the end.
+std::wstring environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
+  std::wstring out;
+  const auto wide = [](const std::string& text) { return platform::path_from_utf8(text).wstring(); };
+  wchar_t* const block = GetEnvironmentStringsW();
+  for (const wchar_t* entry = block; entry != nullptr && *entry != 0; entry += std::wstring_view(entry).size() + 1) {
+    const std::wstring_view text(entry);
+    const bool replaced = std::any_of(more.begin(), more.end(), [&](const auto& variable) {
+      const std::wstring name = wide(variable.first);
+      return text.size() > name.size() && text[name.size()] == L'=' &&
+             CompareStringOrdinal(text.data(), static_cast<int>(name.size()), name.data(),
+                                  static_cast<int>(name.size()), TRUE) == CSTR_EQUAL;
+    });
+    if (!replaced) out.append(text).push_back(L'\0');
+  }
+  if (block != nullptr) FreeEnvironmentStringsW(block);
+  for (const auto& [name, value] : more) out.append(wide(name) + L"=" + wide(value)).push_back(L'\0');
+  out.push_back(L'\0');
+  return out;
+}
+
 }  // namespace
 
-std::optional<ProcessResult> run_process(const std::vector<std::string>& arguments, const std::atomic<bool>* cancel) {
+std::optional<ProcessResult> run_process(const ProcessRequest& request) {
+  const std::vector<std::string>& arguments = request.arguments;
   SECURITY_ATTRIBUTES inherit{sizeof(SECURITY_ATTRIBUTES), nullptr, TRUE};
   Handle read_end, write_end, empty, job;
   empty.value =
@@ -60,8 +84,10 @@ std::optional<ProcessResult> run_process(const std::vector<std::string>& argumen
   start.hStdOutput = write_end.value;
   start.hStdError = write_end.value;
   PROCESS_INFORMATION info{};
-  if (!CreateProcessW(nullptr, command.data(), nullptr, nullptr, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, nullptr,
-                      nullptr, &start, &info)) {
+  std::wstring environment = environment_with(request.environment);
+  if (!CreateProcessW(nullptr, command.data(), nullptr, nullptr, TRUE,
+                      CREATE_NO_WINDOW | CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT, environment.data(), nullptr,
+                      &start, &info)) {
     if (GetLastError() == ERROR_FILE_NOT_FOUND) return std::nullopt;
     throw std::runtime_error(arguments[0] + " cannot be started (Windows error " + std::to_string(GetLastError()) +
                              ").");
@@ -76,9 +102,12 @@ std::optional<ProcessResult> run_process(const std::vector<std::string>& argumen
   ProcessResult result;
   std::array<char, 4096> piece{};
   while (true) {
-    if (cancel != nullptr && *cancel) {
+    try {
+      if (request.cancel != nullptr && *request.cancel) throw PullCancelled();
+      if (request.meanwhile) request.meanwhile();
+    } catch (...) {
       TerminateJobObject(job.value, 1);
-      throw PullCancelled();
+      throw;
     }
     DWORD waiting = 0;
     if (!PeekNamedPipe(read_end.value, nullptr, 0, nullptr, &waiting, nullptr)) break;

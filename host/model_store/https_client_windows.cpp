@@ -22,6 +22,12 @@ std::wstring wide(const std::string& text) {
   return platform::path_from_utf8(text).wstring();
 }
 
+HttpsError no_connection(const std::string& host, const std::string& reason) {
+  return HttpsError(host + " cannot be reached: " + reason + ". Check the network and the proxy settings of Windows.",
+                    true);
+}
+
+// `host` with its port.
 [[noreturn]] void throw_error(const std::string& host) {
   const DWORD error = GetLastError();
   switch (error) {
@@ -32,9 +38,11 @@ std::wstring wide(const std::string& text) {
               "organisation's certificates in Windows.",
           false);
     case ERROR_WINHTTP_NAME_NOT_RESOLVED:
+      throw no_connection(host, "the name cannot be resolved");
     case ERROR_WINHTTP_CANNOT_CONNECT:
+      throw no_connection(host, "the connection was refused");
     case ERROR_WINHTTP_TIMEOUT:
-      throw HttpsError(host + " cannot be reached. Check the network and the proxy settings of Windows.", true);
+      throw no_connection(host, "there was no answer in time");
     default:
       throw HttpsError("The connection to " + host + " broke (Windows error " + std::to_string(error) + ").", true);
   }
@@ -87,16 +95,17 @@ void https_get(const std::string& url, const Headers& headers,
                const std::function<bool(const HttpsResponse&)>& on_response,
                const std::function<bool(std::span<const char>)>& on_body) {
   const HttpsUrl parts = parse_https_url(url);
+  const std::string server = parts.host + ":" + std::to_string(parts.port);
   const Internet session(
       WinHttpOpen(L"glm-host", WINHTTP_ACCESS_TYPE_DEFAULT_PROXY, WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS, 0));
-  if (!session) throw_error(parts.host);
+  if (!session) throw_error(server);
   WinHttpSetTimeouts(session.get(), 30'000, 30'000, 30'000, 60'000);
   const Internet connection(
       WinHttpConnect(session.get(), wide(parts.host).c_str(), static_cast<INTERNET_PORT>(parts.port), 0));
-  if (!connection) throw_error(parts.host);
+  if (!connection) throw_error(server);
   const Internet request(WinHttpOpenRequest(connection.get(), L"GET", wide(parts.target).c_str(), nullptr,
                                             WINHTTP_NO_REFERER, WINHTTP_DEFAULT_ACCEPT_TYPES, WINHTTP_FLAG_SECURE));
-  if (!request) throw_error(parts.host);
+  if (!request) throw_error(server);
   DWORD no_redirects = WINHTTP_DISABLE_REDIRECTS;
   WinHttpSetOption(request.get(), WINHTTP_OPTION_DISABLE_FEATURE, &no_redirects, sizeof(no_redirects));
 
@@ -105,13 +114,13 @@ void https_get(const std::string& url, const Headers& headers,
   if (!WinHttpSendRequest(request.get(), sent.c_str(), static_cast<DWORD>(sent.size()), WINHTTP_NO_REQUEST_DATA, 0, 0,
                           0) ||
       !WinHttpReceiveResponse(request.get(), nullptr)) {
-    throw_error(parts.host);
+    throw_error(server);
   }
-  if (!on_response(read_response(request.get(), parts.host))) return;
+  if (!on_response(read_response(request.get(), server))) return;
   std::vector<char> piece(std::size_t{1} << 16);
   while (true) {
     DWORD got = 0;
-    if (!WinHttpReadData(request.get(), piece.data(), static_cast<DWORD>(piece.size()), &got)) throw_error(parts.host);
+    if (!WinHttpReadData(request.get(), piece.data(), static_cast<DWORD>(piece.size()), &got)) throw_error(server);
     if (got == 0 || !on_body({piece.data(), got})) return;
   }
 }

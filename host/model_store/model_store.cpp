@@ -71,10 +71,6 @@ std::string gguf_files_in(const fs::path& folder) {
   return names;
 }
 
-bool looks_like_path(std::string_view text) {
-  return text.find_first_of("/\\") != std::string_view::npos || is_gguf_name(text) || text == "." || text == "..";
-}
-
 // Among several stored quantisations of one model: the one the catalogue would have pulled.
 const StoredModel* preferred(std::span<const StoredModel> candidates) {
   if (candidates.size() == 1) return &candidates.front();
@@ -96,6 +92,10 @@ std::string how_to_get(const std::string& text) {
 }
 
 }  // namespace
+
+bool is_model_path(std::string_view text) {
+  return text.find_first_of("/\\") != std::string_view::npos || is_gguf_name(text) || text == "." || text == "..";
+}
 
 ModelStore::ModelStore(fs::path folder) : folder_(std::move(folder)) {
   std::error_code ignored;
@@ -162,7 +162,7 @@ StoredModel ModelStore::resolve(std::string_view name_or_path) const {
   if (name_or_path.empty()) return resolve_unnamed();
   const std::string text(name_or_path);
   if (text.find('\0') != std::string::npos) throw NoSuchModel("A model's name cannot hold a zero byte.");
-  if (looks_like_path(text)) return resolve_path(text);
+  if (is_model_path(text)) return resolve_path(text);
 
   const auto models = list();
   const auto parsed = parse_model_name(text);

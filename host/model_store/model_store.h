@@ -25,6 +25,9 @@ struct StoredModel {
   std::uint64_t bytes = 0;     // all shards
 };
 
+// Whether what a person writes after -m is the path of a file, and not a name in the store.
+bool is_model_path(std::string_view text);
+
 // what() is a whole sentence that says what to do.
 class NoSuchModel : public std::runtime_error {
  public:

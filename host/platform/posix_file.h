@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,6 +34,14 @@ class PosixFile {
 
 inline std::string error_text(int error) {
   return std::generic_category().message(error);
+}
+
+// What to do when a file or folder of this program's own cannot be made or written; a sentence with a blank before it.
+inline std::string remedy(int error) {
+  if (error == ENOSPC || error == EDQUOT) {
+    return " Make room on its disk, or set GLM_HOST_HOME to a folder on another one.";
+  }
+  return " Settings, models and state need folders that can be written to; GLM_HOST_HOME names one for all of them.";
 }
 
 }  // namespace glmhost::platform

@@ -40,7 +40,7 @@ void write_private_file(const std::filesystem::path& file, std::string_view byte
 
   const auto fail = [&](int error) {
     unlink(fresh.c_str());
-    throw std::runtime_error("Cannot write " + to_utf8(file) + ": " + error_text(error) + ".");
+    throw std::runtime_error("Cannot write " + to_utf8(file) + ": " + error_text(error) + "." + remedy(error));
   };
   PosixFile opened(open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!opened || fchmod(opened.get(), 0600) != 0 || !write_all(opened.get(), bytes) || fsync(opened.get()) != 0) {

@@ -32,12 +32,13 @@ void write_private_file(const std::filesystem::path& file, std::string_view byte
   }
   if (!FlushFileBuffers(opened.get())) fail(GetLastError());
   opened.reset();
-  // A reader that has the old file open makes the exchange fail for a moment.
-  for (int attempt = 0;; ++attempt) {
+  // A reader that has the old file open makes the exchange fail for a moment, and many readers often.
+  constexpr int kAttempts = 500;
+  for (int attempt = 1;; ++attempt) {
     if (MoveFileExW(fresh.c_str(), file.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return;
     const DWORD error = GetLastError();
-    if ((error != ERROR_ACCESS_DENIED && error != ERROR_SHARING_VIOLATION) || attempt == 20) fail(error);
-    Sleep(10);
+    if ((error != ERROR_ACCESS_DENIED && error != ERROR_SHARING_VIOLATION) || attempt == kAttempts) fail(error);
+    Sleep(1 + static_cast<DWORD>(attempt % 16));
   }
 }
 

@@ -23,8 +23,9 @@ class StopSignals {
   std::unique_ptr<State> state_;
 };
 
-// First thing in main(): a write to a closed pipe becomes an error instead of the process's end; on Windows the console
-// speaks UTF-8 and stdin, stdout and stderr carry bytes as they are.
+// First thing in main(): a write to a closed pipe becomes an error instead of the process's end, a stdin that was
+// closed is an empty one, and no file takes the place of a closed stdout or stderr; on Windows the console speaks UTF-8
+// and stdin, stdout and stderr carry bytes as they are.
 void prepare_console();
 
 // The arguments as UTF-8, with the program's name first. On Windows they come from the system, not from argv.

@@ -87,6 +87,13 @@ StopSignals::~StopSignals() {
 
 void prepare_console() {
   signal(SIGPIPE, SIG_IGN);
+  // A stream that the caller closed must not become the next file or socket that is opened. stdin is then empty; stdout
+  // is opened for reading, so that writing to it fails as it would have; nobody listens to stderr.
+  for (const auto& [descriptor, mode] : {std::pair{0, O_RDONLY}, {1, O_RDONLY}, {2, O_WRONLY}}) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int opened = open("/dev/null", mode);  // the lowest that is free: this one
+    if (opened > 2) close(opened);
+  }
 }
 
 std::vector<std::string> utf8_arguments(int argc, char** argv) {

@@ -33,14 +33,24 @@ inline constexpr std::size_t kMaxPathBytes = 4096;
 
 void read_hello(Fields& fields, Hello& hello);
 
+// A map inside the body, read by the same rules.
+template <class Part>
+void read_part(Fields& fields, const Fields::Json& value, std::string where, Part& part, void (*read)(Fields&, Part&)) {
+  Fields inner(value, std::move(where));
+  if (!inner.error()) read(inner, part);
+  if (inner.error()) fields.fail(*inner.error());
+}
+
 // Runs `read(fields, message)` over the body, and wraps up.
 template <class Messages, class Message>
 std::variant<Envelope<Messages>, DecodeError> decode_body(const RawMessage& raw, void (*read)(Fields&, Message&)) {
-  Message message;
+  Envelope<Messages> envelope;
+  envelope.id = raw.id;
+  Message& message = envelope.message.template emplace<Message>();
   Fields fields(raw.body);
   if (!fields.error()) read(fields, message);
   if (fields.error()) return bad_message(raw.id, *fields.error());
-  return Envelope<Messages>{raw.id, std::move(message)};
+  return envelope;
 }
 
 // Memory is the one thing that decoding itself can run out of.

@@ -6,6 +6,9 @@ namespace {
 using Decoded = std::variant<Envelope<ClientMessage>, DecodeError>;
 
 constexpr std::size_t kMaxMessages = 100'000;
+constexpr std::size_t kMaxInfillContext = 256;
+constexpr std::size_t kMaxChoices = 1'000'000;
+constexpr std::size_t kMaxTools = 1000;
 constexpr std::size_t kMaxStops = 16;
 constexpr std::size_t kMaxStopBytes = 256;
 
@@ -22,6 +25,73 @@ void check_messages(Fields& fields, const Fields::Json& messages) {
   }
 }
 
+void read_infill_context(Fields& fields, InfillContext& one) {
+  fields.text("path", one.path, kMaxPathBytes);
+  fields.text("text", one.text, kMaxBodyBytes);
+}
+
+void read_infill(Fields& fields, Infill& infill) {
+  fields.text("prefix", infill.prefix, kMaxBodyBytes);
+  fields.text("suffix", infill.suffix, kMaxBodyBytes);
+  fields.text("language", infill.language, kMaxNameBytes);
+  fields.text("path", infill.path, kMaxPathBytes);
+  fields.boolean("one_line", infill.one_line);
+  const Fields::Json* const context = fields.array("context", kMaxInfillContext);
+  if (context == nullptr) return;
+  for (std::size_t i = 0; i < context->size(); ++i) {
+    read_part(fields, (*context)[i], "infill.context[" + std::to_string(i) + "].", infill.context.emplace_back(),
+              read_infill_context);
+  }
+}
+
+void read_form(Fields& fields, OutputForm& form) {
+  std::string kind;
+  fields.require("kind");
+  fields.text("kind", kind, kMaxNameBytes);
+  if (fields.error()) return;
+  const std::optional<OutputForm::Kind> known = find_form_kind(kind);
+  if (!known) {
+    return fields.fail(fields.label("kind") + " must be one of json_schema, regex, grammar, choice and type.");
+  }
+  form.kind = *known;
+  if (form.kind != OutputForm::Kind::choice) {
+    fields.require("text");
+    return fields.text("text", form.text, kMaxBodyBytes);
+  }
+  fields.require("choices");
+  const Fields::Json* const choices = fields.array("choices", kMaxChoices);
+  if (choices == nullptr) return;
+  for (const Fields::Json& choice : *choices) {
+    if (!choice.is_string()) return fields.fail(fields.label("choices") + " must hold only text.");
+    form.choices.push_back(choice.get<std::string>());
+  }
+}
+
+void check_tools(Fields& fields, const Fields::Json& tools) {
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    if (!tools[i].is_object()) return fields.fail(fields.label("tools[" + std::to_string(i) + "]") + " must be a map.");
+  }
+}
+
+// What is demanded of the answer, and what may not be demanded together.
+void read_demands(Fields& fields, Request& request) {
+  if (const Fields::Json* const form = fields.find("form")) {
+    read_part(fields, *form, "form.", request.form.emplace(), read_form);
+  }
+  if (const Fields::Json* const tools = fields.array("tools", kMaxTools)) {
+    check_tools(fields, *tools);
+    request.tools = *tools;
+  }
+  if (fields.error()) return;
+  if (!request.tools.is_null() && request.messages.is_null()) {
+    fields.fail("\"tools\" need a conversation: give \"messages\".");
+  } else if (request.form && !request.tools.is_null()) {
+    fields.fail("Only one of \"form\" and \"tools\" may be given, not both.");
+  } else if (request.form && !request.stop.empty()) {
+    fields.fail("\"stop\" and \"form\" cannot be combined: the form says where the answer ends.");
+  }
+}
+
 void read_source(Fields& fields, Request& request) {
   const Fields::Json* const messages = fields.array("messages", kMaxMessages);
   if (messages != nullptr) {
@@ -29,11 +99,15 @@ void read_source(Fields& fields, Request& request) {
     request.messages = *messages;
   }
   if (fields.find("prompt") != nullptr) fields.text("prompt", request.prompt.emplace(), kMaxBodyBytes);
+  if (const Fields::Json* const infill = fields.find("infill")) {
+    read_part(fields, *infill, "infill.", request.infill.emplace(), read_infill);
+  }
   if (fields.error()) return;
-  if (messages == nullptr && !request.prompt) {
-    fields.fail("There is nothing to generate from: one of \"messages\" and \"prompt\" must be given.");
-  } else if (messages != nullptr && request.prompt) {
-    fields.fail("Only one of \"messages\" and \"prompt\" may be given, not both.");
+  const int given = (messages != nullptr ? 1 : 0) + (request.prompt ? 1 : 0) + (request.infill ? 1 : 0);
+  if (given == 0) {
+    fields.fail("There is nothing to generate from: one of \"messages\", \"prompt\" and \"infill\" must be given.");
+  } else if (given > 1) {
+    fields.fail("Only one of \"messages\", \"prompt\" and \"infill\" may be given, not more.");
   } else if (request.prompt && request.prompt->empty()) {
     fields.fail(fields.label("prompt") + " is empty. Give some text to continue.");
   }
@@ -64,6 +138,7 @@ void read_request(Fields& fields, Request& request) {
   fields.whole("seed", request.seed);
   fields.whole("logprobs", request.logprobs, 0, 20);
   read_stops(fields, request);
+  read_demands(fields, request);
   auto priority = static_cast<std::uint8_t>(request.priority);
   fields.whole<std::uint8_t>("priority", priority, 0, 1);
   request.priority = static_cast<Priority>(priority);

@@ -6,6 +6,7 @@ namespace {
 using Decoded = std::variant<Envelope<DaemonMessage>, DecodeError>;
 
 constexpr std::size_t kMaxModels = 10'000;
+constexpr std::size_t kMaxToolCalls = 1'000'000;
 constexpr Fields::Range kAnyDuration{0, 1e15};
 constexpr Fields::Range kAnyLogprob{-std::numeric_limits<double>::infinity(), 0};
 
@@ -15,15 +16,41 @@ void read_accepted(Fields& fields, Accepted& accepted) {
 }
 
 bool read_candidate(const Fields::Json& pair, TokenProbability& candidate) {
-  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number()) return false;
+  if (!pair.is_array() || pair.size() < 2 || pair.size() > 3 || !pair[0].is_string() || !pair[1].is_number()) {
+    return false;
+  }
   candidate.text = pair[0].get_ref<const std::string&>();
   candidate.logprob = pair[1].get<float>();
+  if (pair.size() == 3) {
+    if (!pair[2].is_number()) return false;
+    candidate.constrained_logprob = pair[2].get<float>();
+    if (!(*candidate.constrained_logprob <= kAnyLogprob.max)) return false;
+  }
   return candidate.logprob <= kAnyLogprob.max;
+}
+
+void read_tool_call(Fields& fields, ToolCall& call) {
+  fields.require("id");
+  fields.text("id", call.id, kMaxNameBytes);
+  fields.text("name", call.name, kMaxBodyBytes);
+  fields.text("arguments", call.arguments, kMaxBodyBytes);
+  fields.text("status", call.status, kMaxNameBytes);
+  fields.text("problem", call.problem, kMaxBodyBytes);
+  fields.text("source", call.source, kMaxBodyBytes);
+}
+
+void read_tool_calls(Fields& fields, std::vector<ToolCall>& calls) {
+  const Fields::Json* const list = fields.array("tool_calls", kMaxToolCalls);
+  if (list == nullptr) return;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    read_part(fields, (*list)[i], "tool_calls[" + std::to_string(i) + "].", calls.emplace_back(), read_tool_call);
+  }
 }
 
 void read_delta(Fields& fields, Delta& delta) {
   fields.text("content", delta.content, kMaxBodyBytes);
   fields.text("reasoning", delta.reasoning, kMaxBodyBytes);
+  read_tool_calls(fields, delta.tool_calls);
   const Fields::Json* const tokens = fields.array("logprobs", kMaxBodyBytes);
   if (tokens == nullptr) return;
   delta.logprobs.reserve(tokens->size());
@@ -74,17 +101,10 @@ void read_model(Fields& fields, ModelStatus& model) {
   fields.text("note", model.note, kMaxBodyBytes);
 }
 
-// A map inside the body, read by the same rules.
-template <class Part>
-void read_part(Fields& fields, const Fields::Json& value, std::string where, Part& part, void (*read)(Fields&, Part&)) {
-  Fields inner(value, std::move(where));
-  if (!inner.error()) read(inner, part);
-  if (inner.error()) fields.fail(*inner.error());
-}
-
 void read_result(Fields& fields, Result& result) {
   fields.text("content", result.content, kMaxBodyBytes);
   fields.text("reasoning", result.reasoning, kMaxBodyBytes);
+  read_tool_calls(fields, result.tool_calls);
   fields.text("finish_reason", result.finish_reason, kMaxNameBytes);
   fields.text("model", result.model, kMaxPathBytes);
   fields.boolean("from_memo", result.from_memo);

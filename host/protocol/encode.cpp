@@ -67,10 +67,43 @@ Json body_of(const Hello& hello) {
           {"pid", hello.pid}};
 }
 
+Json map_of(const Infill& infill) {
+  Json context = Json::array();
+  for (const InfillContext& one : infill.context) context.push_back({{"path", one.path}, {"text", one.text}});
+  return {{"prefix", infill.prefix}, {"suffix", infill.suffix},     {"language", infill.language},
+          {"path", infill.path},     {"one_line", infill.one_line}, {"context", std::move(context)}};
+}
+
+Json map_of(const OutputForm& form) {
+  Json map = {{"kind", name(form.kind)}};
+  if (form.kind == OutputForm::Kind::choice) {
+    map["choices"] = form.choices;
+  } else {
+    map["text"] = form.text;
+  }
+  return map;
+}
+
+Json list_of(const std::vector<ToolCall>& calls) {
+  Json list = Json::array();
+  for (const ToolCall& call : calls) {
+    list.push_back({{"id", call.id},
+                    {"name", call.name},
+                    {"arguments", call.arguments},
+                    {"status", call.status},
+                    {"problem", call.problem},
+                    {"source", call.source}});
+  }
+  return list;
+}
+
 Json body_of(const Request& request) {
   Json body = {{"model", request.model}};
   if (!request.messages.is_null()) body["messages"] = request.messages;
   if (request.prompt) body["prompt"] = *request.prompt;
+  if (request.infill) body["infill"] = map_of(*request.infill);
+  if (!request.tools.is_null()) body["tools"] = request.tools;
+  if (request.form) body["form"] = map_of(*request.form);
   if (request.enable_thinking) body["enable_thinking"] = *request.enable_thinking;
   body["max_tokens"] = request.max_tokens;
   body["temperature"] = request.temperature;
@@ -100,12 +133,14 @@ Json body_of(const Delta& delta) {
   Json body = Json::object();
   if (!delta.content.empty()) body["content"] = delta.content;
   if (!delta.reasoning.empty()) body["reasoning"] = delta.reasoning;
+  if (!delta.tool_calls.empty()) body["tool_calls"] = list_of(delta.tool_calls);
   if (delta.logprobs.empty()) return body;
   Json& tokens = body["logprobs"] = Json::array();
   for (const auto& candidates : delta.logprobs) {
     Json& token = tokens.emplace_back(Json::array());
     for (const TokenProbability& candidate : candidates) {
-      token.push_back(Json::array({candidate.text, candidate.logprob}));
+      Json& entry = token.emplace_back(Json::array({candidate.text, candidate.logprob}));
+      if (candidate.constrained_logprob) entry.push_back(*candidate.constrained_logprob);
     }
   }
   return body;
@@ -115,6 +150,7 @@ Json body_of(const Result& result) {
   const Usage& usage = result.usage;
   return {{"content", result.content},
           {"reasoning", result.reasoning},
+          {"tool_calls", list_of(result.tool_calls)},
           {"finish_reason", result.finish_reason},
           {"model", result.model},
           {"from_memo", result.from_memo},

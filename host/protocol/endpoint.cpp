@@ -26,8 +26,7 @@ std::optional<Endpoint> read_endpoint(const std::filesystem::path& runtime_folde
   if (!bytes) return std::nullopt;
   const auto damaged = [&](const std::string& what) {
     return std::runtime_error(platform::to_utf8(file) + " is damaged: " + what +
-                              " Stop the daemon if one runs, remove the file, and start the daemon again with "
-                              "`glm serve`.");
+                              " End the daemon with `glm stop --force`; the next one writes the file anew.");
   };
   const auto value = nlohmann::ordered_json::parse(*bytes, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) throw damaged("It is not valid JSON.");

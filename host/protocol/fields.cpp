@@ -1,5 +1,6 @@
 #include "host/protocol/fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -41,8 +42,13 @@ std::string short_form(double number) {
 
 Fields::Fields(const Json& value, std::string where) : value_(value), where_(std::move(where)) {
   if (value.is_object()) return;
-  fail((where_.empty() ? "The body" : "Each entry of \"" + where_.substr(0, where_.find('[')) + "\"") +
-       " must be a map.");
+  if (where_.empty()) {
+    fail("The body must be a map.");
+    return;
+  }
+  const std::size_t entry = where_.find('[');
+  const std::string name = "\"" + where_.substr(0, std::min(entry, where_.size() - 1)) + "\"";  // without the dot
+  fail((entry == std::string::npos ? name : "Each entry of " + name) + " must be a map.");
 }
 
 void Fields::fail(std::string sentence) {

@@ -18,6 +18,22 @@ constexpr std::array<std::pair<ErrorCode, std::string_view>, 9> kErrorNames = {{
     {ErrorCode::internal, "internal"},
 }};
 
+constexpr std::array<std::pair<OutputForm::Kind, std::string_view>, 5> kFormNames = {{
+    {OutputForm::Kind::json_schema, "json_schema"},
+    {OutputForm::Kind::regex, "regex"},
+    {OutputForm::Kind::grammar, "grammar"},
+    {OutputForm::Kind::choice, "choice"},
+    {OutputForm::Kind::type, "type"},
+}};
+
+template <class Value, std::size_t N>
+std::optional<Value> find_in(const std::array<std::pair<Value, std::string_view>, N>& names, std::string_view name) {
+  for (const auto& [value, text] : names) {
+    if (text == name) return value;
+  }
+  return std::nullopt;
+}
+
 nlohmann::ordered_json to_json(const ModelStatus& model) {
   return {
       {"name", model.name},
@@ -25,7 +41,8 @@ nlohmann::ordered_json to_json(const ModelStatus& model) {
       {"state", model.state},
       {"load_fraction", model.load_fraction},
       {"architecture", model.architecture},
-      {"chat_template", model.chat_template},
+      {"template", model.chat_template},
+      {"chat_template", model.chat_template},  // its name in version 0.1
       {"file_bytes", model.file_bytes},
       {"memory_bytes", model.memory_bytes},
       {"context_tokens", model.context_tokens},
@@ -52,10 +69,18 @@ std::string_view name(ErrorCode code) {
 }
 
 std::optional<ErrorCode> find_error_code(std::string_view name) {
-  for (const auto& [code, text] : kErrorNames) {
-    if (text == name) return code;
+  return find_in(kErrorNames, name);
+}
+
+std::string_view name(OutputForm::Kind kind) {
+  for (const auto& [known, text] : kFormNames) {
+    if (known == kind) return text;
   }
-  return std::nullopt;
+  return "json_schema";
+}
+
+std::optional<OutputForm::Kind> find_form_kind(std::string_view name) {
+  return find_in(kFormNames, name);
 }
 
 nlohmann::ordered_json to_json(const Status& status) {

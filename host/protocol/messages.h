@@ -68,11 +68,53 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
-// A generation. Exactly one of `messages` and `prompt` is given.
+// A piece of another file that helps to fill a gap.
+struct InfillContext {
+  std::string path;
+  std::string text;
+
+  bool operator==(const InfillContext&) const = default;
+};
+
+// A gap in a text, to be filled in whatever form the model was trained for. What does not fit into the model's context
+// is left out: first pieces of other files, the last one first, then the far ends of suffix and prefix.
+struct Infill {
+  std::string prefix;                  // before the gap
+  std::string suffix;                  // behind it
+  std::string language;                // an editor's name for it: "python", "cpp"; may be empty
+  std::string path;                    // may be empty
+  bool one_line = false;               // the answer is meant to end with its first line; some models want to be told
+  std::vector<InfillContext> context;  // at most 256; the same order from request to request keeps a common prefix
+
+  bool operator==(const Infill&) const = default;
+};
+
+// The form that an answer must have. A reasoning model thinks freely before it.
+struct OutputForm {
+  enum class Kind {
+    json_schema,  // text: the schema, as JSON
+    regex,        // text: a regular expression; the whole answer matches
+    grammar,      // text: a grammar in GBNF notation
+    choice,       // the answer is one of `choices`
+    type,         // text: number, date, boolean, list or grid
+  };
+  Kind kind = Kind::json_schema;
+  std::string text;
+  std::vector<std::string> choices;  // at most 1,000,000
+
+  bool operator==(const OutputForm&) const = default;
+};
+std::string_view name(OutputForm::Kind kind);
+std::optional<OutputForm::Kind> find_form_kind(std::string_view name);
+
+// A generation. Exactly one of `messages`, `prompt` and `infill` is given.
 struct Request {
   std::string model;                          // name or path; empty: the configured default
   nlohmann::ordered_json messages = nullptr;  // a conversation, rendered by the model's chat template
   std::optional<std::string> prompt;          // raw text, continued as it stands; markers in it stay plain text
+  std::optional<Infill> infill;
+  nlohmann::ordered_json tools = nullptr;  // a list of tools that the model may call; with messages only
+  std::optional<OutputForm> form;          // with a form: no `stop`, no `tools`
   std::optional<bool> enable_thinking;
   std::int32_t max_tokens = 512;  // the budget, 1 .. 1,048,576
   float temperature = 0;          // 0 .. 10
@@ -101,14 +143,28 @@ struct Accepted {
 struct TokenProbability {
   std::string text;  // bytes of the token, U+FFFD where they are no character
   float logprob = 0;
+  std::optional<float> constrained_logprob;  // with a form: among the tokens that it allows; none for all others
 
   bool operator==(const TokenProbability&) const = default;
+};
+
+// A call that the model made of one of the request's tools.
+struct ToolCall {
+  std::string id;  // "call_0", "call_1", ...: in the order of the answer
+  std::string name;
+  std::string arguments;  // a JSON object, with the types of the tool's schema
+  std::string status;     // open (more may come), complete, cut_off, unknown_tool, bad_arguments, malformed
+  std::string problem;    // a sentence; empty when all is well
+  std::string source;     // as the model wrote it; empty while open
+
+  bool operator==(const ToolCall&) const = default;
 };
 
 struct Delta {
   std::string content;
   std::string reasoning;
   std::vector<std::vector<TokenProbability>> logprobs;  // per token; chosen first
+  std::vector<ToolCall> tool_calls;                     // that are new or have changed, as they now are
 
   bool operator==(const Delta&) const = default;
 };
@@ -128,7 +184,8 @@ struct Usage {
 struct Result {
   std::string content;
   std::string reasoning;
-  std::string finish_reason;  // stop, length, context
+  std::vector<ToolCall> tool_calls;
+  std::string finish_reason;  // stop, length, context, tool_calls
   std::string model;
   bool from_memo = false;
   Usage usage;
@@ -168,7 +225,7 @@ struct ModelStatus {
   std::string state;  // available, loading, loaded, failed
   double load_fraction = 0;
   std::string architecture;
-  std::string chat_template;  // which template is used: "glm-4.6 (built in)"
+  std::string chat_template;  // which is used: "model file"; "glm-4.6 (built in)", and behind a ; why
   std::uint64_t file_bytes = 0;
   std::uint64_t memory_bytes = 0;  // when loaded
   std::uint64_t context_tokens = 0;

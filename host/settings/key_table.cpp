@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "host/platform/paths.h"
@@ -85,26 +84,40 @@ struct Assign {
   }
 };
 
-std::string shown_default(const Field& field) {
-  const Settings defaults;
-  struct Show {
-    const Settings& settings;
-    std::string operator()(const Bytes& kind) const {
-      const std::string text = bytes_text(settings.*kind.field);
-      return text.find(' ') == std::string::npos ? text : '"' + text + '"';
+// A TOML string: basic strings know these escapes, and paths of Windows come with forward slashes.
+std::string toml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
     }
-    std::string operator()(const Seconds& kind) const { return std::to_string(settings.*kind.field); }
-    std::string operator()(const Number& kind) const { return std::to_string(settings.*kind.field); }
-    std::string operator()(const Text& kind) const { return '"' + settings.*kind.field + '"'; }
-    std::string operator()(const Folder& kind) const { return '"' + (settings.*kind.field).generic_string() + '"'; }
-    std::string operator()(const Switch& kind) const { return settings.*kind.field ? "true" : "false"; }
-    std::string operator()(const Level& kind) const {
-      return '"' + std::string(kLogLevels[static_cast<std::size_t>(settings.*kind.field)]) + '"';
-    }
-    std::string operator()(const EndpointText& kind) const { return '"' + settings.*kind.field + '"'; }
-  };
-  return std::visit(Show{defaults}, field);
+  }
+  return out + '"';
 }
+
+struct Show {
+  const Settings& settings;
+  std::string operator()(const Bytes& kind) const {
+    const std::string text = bytes_text(settings.*kind.field);
+    return text.find(' ') == std::string::npos ? text : '"' + text + '"';
+  }
+  std::string operator()(const Seconds& kind) const { return std::to_string(settings.*kind.field); }
+  std::string operator()(const Number& kind) const { return std::to_string(settings.*kind.field); }
+  std::string operator()(const Text& kind) const { return toml_text(settings.*kind.field); }
+  std::string operator()(const Folder& kind) const {
+    std::string text = platform::to_utf8(settings.*kind.field);
+    if (fs::path::preferred_separator != '/') std::ranges::replace(text, '\\', '/');
+    return toml_text(text);
+  }
+  std::string operator()(const Switch& kind) const { return settings.*kind.field ? "true" : "false"; }
+  std::string operator()(const Level& kind) const {
+    return '"' + std::string(kLogLevels[static_cast<std::size_t>(settings.*kind.field)]) + '"';
+  }
+  std::string operator()(const EndpointText& kind) const { return '"' + settings.*kind.field + '"'; }
+};
 
 std::string_view kind_name(const Field& field) {
   struct Name {
@@ -197,32 +210,15 @@ std::span<const Key> keys() {
     std::vector<Key> out;
     for (const Row& row : rows()) {
       out.push_back({row.name, environment_name(row.name), flag_name(row.name), kind_name(row.field),
-                     shown_default(row.field), row.meaning});
+                     value_text({}, row), row.meaning});
     }
     return out;
   }();
   return table;
 }
 
-std::string documentation() {
-  constexpr std::size_t width = 100;
-  std::ostringstream out;
-  out << "# Settings of GLM Host. Flags of `glm serve` override the environment, which overrides this file.\n";
-  for (const Key& key : keys()) {
-    out << "\n";
-    std::string line = "#";
-    std::istringstream words{std::string(key.meaning)};
-    for (std::string word; words >> word;) {
-      if (line.size() + 1 + word.size() > width) {
-        out << line << "\n";
-        line.resize(1);
-      }
-      line += " " + word;
-    }
-    out << line << "\n# " << key.environment << ", " << key.flag << "\n";
-    out << "# " << key.name << " = " << key.default_value << "\n";
-  }
-  return out.str();
+std::string value_text(const Settings& settings, const Row& row) {
+  return std::visit(Show{settings}, row.field);
 }
 
 }  // namespace glmhost::settings

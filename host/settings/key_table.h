@@ -63,6 +63,9 @@ struct Origin {
 // Values come as text, whatever their source, so that there is one set of rules. Throws SettingsError.
 void assign(Settings& settings, const Row& row, const Origin& origin, std::string_view text);
 
+// A value as one would write it in config.toml.
+std::string value_text(const Settings& settings, const Row& row);
+
 [[noreturn]] void fail(const Origin& origin, std::string_view key, std::string_view expected, std::string_view found);
 
 std::string environment_name(std::string_view key);

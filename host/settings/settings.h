@@ -58,7 +58,6 @@ struct Key {
 };
 
 std::span<const Key> keys();  // in the order a person should read them
-std::string documentation();  // all keys as a commented config.toml
 
 // what() is a whole sentence.
 class SettingsError : public std::runtime_error {
@@ -79,5 +78,11 @@ Settings load(const std::filesystem::path& config_file, const Environment& envir
 
 // From this process's environment and platform::config_folder(). Throws SettingsError.
 Settings load(std::span<const Flag> flags = {});
+
+// All keys as a config.toml: commented as they are by default; where the file, the environment or a flag sets another
+// value, with that value and where it comes from. Names the file. Throws SettingsError.
+std::string documentation(const std::filesystem::path& config_file, const Environment& environment,
+                          std::span<const Flag> flags);
+std::string documentation(std::span<const Flag> flags = {});
 
 }  // namespace glmhost::settings

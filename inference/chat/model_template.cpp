@@ -53,7 +53,7 @@ void parse_arguments(Json& messages) {
       const auto arguments = function.find("arguments");
       if (arguments == function.end() || !arguments->is_string()) continue;
       const std::string text = arguments->get<std::string>();
-      *arguments = text.empty() ? Json::object() : Json::parse(text);  // an object: RenderRequest was checked
+      *arguments = text.empty() ? Json::object() : Json::parse(text);  // an object's, as was checked
     }
   }
 }
@@ -183,18 +183,23 @@ ModelTemplate ModelTemplate::from_text(std::string_view text) {
   for (const auto& [key, value] : json.items()) {
     if (key == "special" ? !value.is_object() : !value.is_string()) return {};
   }
-  const std::optional<Family> family = find_family(json.value("family", std::string()));
-  if (const auto source = json.find("source"); source != json.end()) {
-    SpecialTokens special;
-    const Json tokens = json.value("special", Json::object());
-    for (const auto& [name, token] : tokens.items()) {
-      if (token.is_string()) special.emplace_back(name, token.get<std::string>());
-    }
-    return ModelTemplate(source->get<std::string>(), std::move(special), family);
-  }
   ModelTemplate made;
-  made.family_ = family;
+  made.family_ = find_family(json.value("family", std::string()));
   made.failure_ = json.value("failure", std::string());
+  const auto source = json.find("source");
+  if (source == json.end()) return made;
+  SpecialTokens special;
+  const Json tokens = json.value("special", Json::object());
+  for (const auto& [name, token] : tokens.items()) {
+    if (token.is_string()) special.emplace_back(name, token.get<std::string>());
+  }
+  try {
+    // That it works was found out when the text was made.
+    const std::string& text_of_source = source->get_ref<const std::string&>();
+    made.own_ = std::make_shared<const Own>(Own{text_of_source, std::move(special), jinja::Template(text_of_source)});
+  } catch (const Error& error) {
+    made.failure_ = error.what();
+  }
   return made;
 }
 
@@ -210,6 +215,7 @@ std::string ModelTemplate::description() const {
 }
 
 Prompt ModelTemplate::render(RenderRequest request) const {
+  parse_conversation(request);  // for its checks
   check_results(request.messages);
   std::string failure;
   if (own_) {

@@ -114,6 +114,11 @@ class ReasoningSplitter {
     std::string reasoning;
     std::string content;
   };
+  bool in_reasoning() const { return state_ == State::reasoning; }
+  bool may_reason() const { return state_ == State::start; }
+  // For content whose form was demanded: newlines at its beginning are then its own.
+  void keep_newlines_of_content() { leading_newlines_ = 0; }
+
   Delta push(std::string_view text);
   Delta finish();
 

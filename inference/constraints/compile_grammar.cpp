@@ -47,7 +47,7 @@ std::string grid_schema() {
 }
 
 std::shared_ptr<Grammar> of_type(const Spec& spec) {
-  if (spec.text == "number") return of_automaton(number_dfa({}));
+  if (spec.text == "number") return of_automaton(usual_numerals(false));
   if (spec.text == "date") return of_automaton(format_dfa("date"));
   if (spec.text == "boolean") return of_automaton(literals({"true", "false"}));
   Spec schema = spec;
@@ -79,7 +79,7 @@ std::shared_ptr<const Grammar> compile_grammar(const Spec& spec) {
       nothing_matches = "No text matches the regular expression.";
       break;
     case Spec::Kind::grammar:
-      grammar = gbnf_grammar(spec.text);
+      grammar = gbnf_grammar(spec);
       nothing_matches = "No text matches the grammar: `root` never comes to an end.";
       break;
     case Spec::Kind::choice:

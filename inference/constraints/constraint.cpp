@@ -150,17 +150,4 @@ std::string ConstraintState::forced_text(std::size_t most) const {
   return text;
 }
 
-std::vector<std::int32_t> ConstraintState::forced_tokens(const tokenizer::Tokenizer& tokenizer,
-                                                         std::size_t most) const {
-  const std::string text = forced_text(most);
-  if (text.empty()) return {};
-  std::vector<std::int32_t> tokens = tokenizer.encode(text, tokenizer::Markers::none);
-  tokens.pop_back();
-  ConstraintState walk = *this;
-  std::size_t good = 0;
-  while (good < tokens.size() && walk.accept(tokens[good])) ++good;
-  tokens.resize(good);
-  return tokens;
-}
-
 }  // namespace glmhost::constraints

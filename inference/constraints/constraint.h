@@ -35,8 +35,10 @@ struct Spec {
   };
   // White space in JSON that a schema describes.
   enum class WhiteSpace {
-    any,    // as JSON allows, at most 128 bytes in one place
-    usual,  // `, ` and `: ` and nothing else, as most programs print JSON in one line: the model need not choose
+    any,  // as JSON allows, at most 128 bytes in one place
+    // `, ` and `: ` and nothing else, as most programs print JSON in one line, and known names and texts with patterns
+    // without needless escapes: the model need not choose.
+    usual,
   };
   enum class PropertyOrder {
     any,
@@ -90,8 +92,6 @@ class ConstraintState {
 
   // What must come next, whatever the model says: bytes, at most `most`. Whole characters only.
   std::string forced_text(std::size_t most = 256) const;
-  // Its tokens as the tokenizer writes them, without the last one, which may grow together with what follows.
-  std::vector<std::int32_t> forced_tokens(const tokenizer::Tokenizer& tokenizer, std::size_t most = 256) const;
 
  private:
   struct Working;

@@ -61,6 +61,14 @@ std::optional<std::pair<std::string, std::string>> Decimal::parts() const {
       {digits_.substr(0, static_cast<std::size_t>(exponent_)), digits_.substr(static_cast<std::size_t>(exponent_))}};
 }
 
+std::string Decimal::exponential() const {
+  if (zero()) return "0";
+  const std::int64_t power = exponent_ - 1;
+  const std::string size = std::to_string(power < 0 ? -power : power);
+  return std::string(negative_ ? "-" : "") + digits_[0] + (digits_.size() > 1 ? "." + digits_.substr(1) : "") + "e" +
+         (power < 0 ? "-" : "+") + (size.size() < 2 ? "0" : "") + size;
+}
+
 std::strong_ordering Decimal::operator<=>(const Decimal& other) const {
   const auto sign = [](const Decimal& number) { return number.zero() ? 0 : number.negative_ ? -1 : 1; };
   if (sign(*this) != sign(other)) return sign(*this) <=> sign(other);

@@ -23,6 +23,8 @@ class Decimal {
   // would be more than 400 of either.
   std::optional<std::pair<std::string, std::string>> parts() const;
 
+  std::string exponential() const;  // 1.25e+20; not for zero
+
   std::strong_ordering operator<=>(const Decimal& other) const;
   bool operator==(const Decimal& other) const = default;
 

@@ -76,6 +76,7 @@ class NfaBuilder {
         return to;
       }
       case Kind::rule:
+      case Kind::schema:
         break;
     }
     return from;

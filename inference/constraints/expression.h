@@ -24,6 +24,7 @@ struct Expression {
     text_begin,   // ^
     text_end,     // $
     rule,         // a rule of a grammar, by number; not for automata
+    schema,       // JSON that satisfies the JSON Schema in `text`; not for automata
   };
 
   Kind kind = Kind::sequence;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "inference/constraints/regex.h"
+#include "inference/constraints/schema_shapes.h"
 #include "inference/error.h"
 
 namespace glmhost::constraints {
@@ -34,8 +35,7 @@ std::string date() {
          "|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
 }
 
-// RFC 3339. A leap second is the last second of a day in UTC; with an offset the time of day tells no more which one
-// that is, except for offsets of whole hours from the minute 59.
+// RFC 3339. Leap seconds, the last ones of a day in UTC, only where that is plain to see: without an offset.
 std::string time() {
   return "(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:[zZ]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
          "|23:59:60(?:\\.[0-9]+)?(?:[zZ]|[+-]00:00))";
@@ -120,7 +120,7 @@ std::string uri_template() {
   const std::string varchar = "(?:[a-zA-Z0-9_]|" + escape + ")";
   const std::string name = varchar + "(?:\\.?" + varchar + ")*";
   const std::string spec = name + "(?::[1-9][0-9]{0,3}|\\*)?";
-  return "(?:[!#$&(-;=?-\\[\\]_a-z~\\u{A0}-\\u{10FFFF}]|" + escape + "|\\{[+#./;?&=,!@|]?" + spec + "(?:," + spec +
+  return "(?:[!#$&-;=?-\\[\\]_a-z~\\u{A0}-\\u{10FFFF}]|" + escape + "|\\{[+#./;?&=,!@|]?" + spec + "(?:," + spec +
          ")*\\})*";
 }
 
@@ -165,7 +165,12 @@ FormatSupport format_support(std::string_view format) {
 }
 
 DfaPointer format_dfa(std::string_view format) {
-  return to_dfa(parse_regex(pattern_of(format)), Match::whole, "The format `" + std::string(format) + "`");
+  const auto dfa = to_dfa(parse_regex(pattern_of(format)), Match::whole, "The format `" + std::string(format) + "`");
+  if (format != "hostname") return dfa;
+  // Hyphens in third and fourth place announce a name of other scripts (xn--): most such names are invalid, and which
+  // are not is not decided here.
+  const auto announced = to_dfa(parse_regex("(?:[^.]*\\.)*[^.]{2}--.*"), Match::whole, "The format `hostname`");
+  return limit_lengths(difference(*dfa, *announced), 0, 253);
 }
 
 }  // namespace glmhost::constraints

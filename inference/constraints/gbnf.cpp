@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "inference/constraints/gbnf_parser.h"
+#include "inference/constraints/schema_grammar.h"
 #include "inference/error.h"
 
 namespace glmhost::constraints {
@@ -15,8 +17,8 @@ constexpr std::size_t kMostNodes = 2'000'000;
 // Whatever does not recurse becomes one automaton, as long as that stays small; the rest becomes rules.
 class GbnfGrammar {
  public:
-  explicit GbnfGrammar(const std::vector<GbnfRule>& rules)
-      : rules_(rules), grammar_(std::make_shared<Grammar>()), regular_(rules.size(), false) {}
+  GbnfGrammar(const std::vector<GbnfRule>& rules, const Spec& spec)
+      : rules_(rules), spec_(spec), grammar_(std::make_shared<Grammar>()), regular_(rules.size(), false) {}
 
   std::shared_ptr<Grammar> build() {
     find_regular();
@@ -42,7 +44,7 @@ class GbnfGrammar {
     for (const Expression& part : expression.parts) each_reference(part, use);
   }
 
-  // A rule is regular when no way from it leads into a circle.
+  // A rule is regular when no way from it leads into a circle or to a schema.
   void find_regular() {
     std::vector<std::vector<std::uint32_t>> references(rules_.size());
     for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -63,7 +65,7 @@ class GbnfGrammar {
       work.pop_back();
       sizes_[rule] = size_of(rules_[rule].expression);
       // Written out it may double with every rule.
-      if (sizes_[rule] <= kMostInlined) regular_[rule] = true;
+      regular_[rule] = sizes_[rule] <= kMostInlined && is_regular(rules_[rule].expression);
       for (const std::uint32_t user : users[rule]) {
         if (--left[user] == 0) work.push_back(user);
       }
@@ -82,6 +84,7 @@ class GbnfGrammar {
 
   bool is_regular(const Expression& expression) const {
     if (expression.kind == Expression::Kind::rule) return regular_[expression.rule];
+    if (expression.kind == Expression::Kind::schema) return false;
     return std::ranges::all_of(expression.parts, [&](const Expression& part) { return is_regular(part); });
   }
 
@@ -123,6 +126,8 @@ class GbnfGrammar {
     switch (expression.kind) {
       case Kind::rule:
         return add_call(expression.rule, from);
+      case Kind::schema:
+        return add_call(schema_rule(expression.text), from);
       case Kind::sequence:
         return add_sequence(expression, from);
       case Kind::alternation:
@@ -189,6 +194,16 @@ class GbnfGrammar {
     return rule;
   }
 
+  RuleId schema_rule(const std::string& schema) {
+    const auto [known, fresh] = schemas_.try_emplace(schema, 0);
+    if (fresh) {
+      Spec spec = spec_;
+      spec.text = schema;
+      known->second = add_schema(grammar_, spec);
+    }
+    return known->second;
+  }
+
   // A terminal takes at least one byte; the empty text is a rule's business.
   NodeId add_automaton(const DfaPointer& dfa, NodeId from) {
     const bool nullable = !dfa->empty() && dfa->accepts(dfa->start());
@@ -208,10 +223,12 @@ class GbnfGrammar {
   }
 
   const std::vector<GbnfRule>& rules_;
+  const Spec& spec_;
   std::shared_ptr<Grammar> grammar_;
   std::vector<bool> regular_;
   std::vector<std::size_t> sizes_;  // written out
   std::vector<std::uint32_t> wanted_;
+  std::unordered_map<std::string, RuleId> schemas_;
 };
 
 }  // namespace
@@ -226,9 +243,9 @@ RuleId automaton_rule(Grammar& grammar, const DfaPointer& dfa) {
   return rule;
 }
 
-std::shared_ptr<Grammar> gbnf_grammar(std::string_view text) {
-  const std::vector<GbnfRule> rules = parse_gbnf(text);
-  return GbnfGrammar(rules).build();
+std::shared_ptr<Grammar> gbnf_grammar(const Spec& spec) {
+  const std::vector<GbnfRule> rules = parse_gbnf(spec.text);
+  return GbnfGrammar(rules, spec).build();
 }
 
 }  // namespace glmhost::constraints

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "inference/constraints/text_scanner.h"
 #include "inference/error.h"
 #include "inference/tokenizer/utf8.h"
 
@@ -18,9 +19,9 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-class Parser {
+class Parser : TextScanner {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
+  explicit Parser(std::string_view text) : TextScanner(text) {
     if (text.size() > kMostBytes) throw Error(ErrorKind::bad_argument, "The grammar is larger than 16 MiB.");
     if (!tokenizer::is_valid_utf8(text)) throw Error(ErrorKind::bad_argument, "The grammar is not valid UTF-8.");
   }
@@ -53,15 +54,6 @@ class Parser {
     const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     throw Error(ErrorKind::bad_argument, "The grammar cannot be used: in line " + std::to_string(line) + ", column " +
                                              std::to_string(position_ - line_start + 1) + ", " + why + ".");
-  }
-
-  bool done() const { return position_ == text_.size(); }
-  char peek() const { return text_[position_]; }
-  bool next_is(std::string_view what) const { return text_.substr(position_).starts_with(what); }
-  bool take(std::string_view what) {
-    if (!next_is(what)) return false;
-    position_ += what.size();
-    return true;
   }
 
   void skip_space() {
@@ -152,6 +144,7 @@ class Parser {
       if (!take(")")) refuse("a `(` has no `)`");
       return inside;
     }
+    if (take("%json")) return schema();
     if (next_is("<") || next_is("!")) refuse("tokens as parts of a rule are not supported");
     if (next_is("*") || next_is("+") || next_is("?") || next_is("{")) refuse("there is nothing to repeat before this");
     if (!is_name_character(peek())) refuse("this cannot be read");
@@ -159,6 +152,29 @@ class Parser {
     const std::string_view rule_name = name();
     reference.rule = number_of(rule_name);
     return reference;
+  }
+
+  // Up to the brace that closes the first one. Whether it is JSON, and a schema, the schema's own reader says.
+  Expression schema() {
+    skip_space();
+    if (!next_is("{")) refuse("a schema in braces is expected behind %json");
+    const std::size_t begin = position_;
+    int open = 0;
+    bool in_text = false;
+    do {
+      if (done()) {
+        position_ = begin;
+        refuse("the schema behind %json does not end");
+      }
+      const char c = peek();
+      ++position_;
+      if (in_text && c == '\\' && !done()) ++position_;
+      if (c == '"') in_text = !in_text;
+      if (!in_text && (c == '{' || c == '}')) open += c == '{' ? 1 : -1;
+    } while (open > 0);
+    Expression schema = Expression::of_kind(Expression::Kind::schema);
+    schema.text = text_.substr(begin, position_ - begin);
+    return schema;
   }
 
   std::optional<std::pair<std::uint32_t, std::uint32_t>> quantifier() {
@@ -205,9 +221,7 @@ class Parser {
 
   char32_t character() {
     if (!take("\\")) {
-      const char32_t c = tokenizer::utf8_code_point(text_, position_);
-      position_ += tokenizer::utf8_length(static_cast<unsigned char>(peek()));
-      return c;
+      return take_character();
     }
     if (done()) refuse("it ends with a backslash");
     const char c = peek();
@@ -270,8 +284,6 @@ class Parser {
     return negated ? set.complement() : set;
   }
 
-  std::string_view text_;
-  std::size_t position_ = 0;
   std::vector<GbnfRule> rules_;
   std::vector<Place> places_;
   std::unordered_map<std::string, std::uint32_t> numbers_;

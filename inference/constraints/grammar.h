@@ -32,6 +32,8 @@ struct Terminal {
   // none when there are no such names.
   DfaPointer dfa;
   bool free_text = false;  // string, key: dfa is any_text()
+  // string, key without free_text: each character is written in one way (see json_text.h).
+  bool one_spelling = false;
   // string, only with free_text: how many characters.
   std::uint32_t least = 0;
   std::uint32_t most = kNone;

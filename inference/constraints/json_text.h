@@ -54,6 +54,7 @@ bool reaches(const Dfa& dfa, DfaState state, char32_t first, char32_t last);
 //   bool reaches(first, last) some member goes on with a character of the range
 //   bool accepts()            the text may end here
 //   bool begin_character()    one more character; false when there must be none
+//   bool one_spelling()       characters are written in one way: themselves, or as the shortest escape where they must
 // Returns false when the string cannot go on with BYTE; the cursor is of no use then.
 template <typename Cursor>
 bool step_json_text(Spelling& state, Cursor& cursor, std::uint8_t byte);
@@ -104,6 +105,16 @@ bool reaches_within(const Cursor& cursor, std::uint32_t low, std::uint32_t high,
   return low <= high && cursor.reaches(low, high);
 }
 
+// Control characters that have no short escape.
+template <typename Cursor>
+bool reaches_unnamed_control(const Cursor& cursor, char32_t first, char32_t last) {
+  for (char32_t c = first; c <= last && c < 0x20; ++c) {
+    const bool named = c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t';
+    if (!named && cursor.reaches(c, c)) return true;
+  }
+  return false;
+}
+
 template <typename Cursor>
 bool step_hex(Spelling& state, Cursor& cursor, std::uint8_t byte) {
   const int digit = hex_digit(byte);
@@ -112,6 +123,8 @@ bool step_hex(Spelling& state, Cursor& cursor, std::uint8_t byte) {
   const std::uint32_t count = digits(state) + 1;
   const std::uint32_t low = now << 4 * (4 - count);
   const std::uint32_t top = low | ((1u << 4 * (4 - count)) - 1);
+  if (cursor.one_spelling() && ((byte >= 'A' && byte <= 'F') || !reaches_unnamed_control(cursor, low, top)))
+    return false;
   if (phase(state) == kLowHex) {
     const std::uint32_t base = 0x10000 + (high(state) << 10);
     const std::uint32_t from = std::max(low, 0xDC00u);
@@ -155,7 +168,9 @@ bool step_json_text(Spelling& state, Cursor& cursor, std::uint8_t byte) {
       }
       if (byte == '\\') {
         state = spelling::kBackslash;
-        return cursor.begin_character() && cursor.reaches(0, kLastCodePoint);
+        if (!cursor.begin_character()) return false;
+        if (!cursor.one_spelling()) return cursor.reaches(0, kLastCodePoint);
+        return cursor.reaches(0, 0x1F) || cursor.reaches('"', '"') || cursor.reaches('\\', '\\');
       }
       if (byte < 0x20) return false;
       if ((byte & 0xC0) != 0x80 && !cursor.begin_character()) return false;
@@ -163,9 +178,10 @@ bool step_json_text(Spelling& state, Cursor& cursor, std::uint8_t byte) {
     case spelling::kBackslash: {
       if (byte == 'u') {
         state = spelling::kHex;
-        return true;
+        return !cursor.one_spelling() || spelling::reaches_unnamed_control(cursor, 0, 0x1F);
       }
       const char c = spelling::short_escape(byte);
+      if (cursor.one_spelling() && byte == '/') return false;
       state = spelling::kText;
       return c != 0 && cursor.step(static_cast<std::uint8_t>(c));
     }

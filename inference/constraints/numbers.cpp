@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "inference/constraints/regex.h"
+#include "inference/constraints/schema_document.h"
 #include "inference/error.h"
 
 namespace glmhost::constraints {
@@ -99,8 +101,8 @@ class Divider {
       }
     }
     if (value == 0 || value > kMostDivisor || parts->second.size() > 20) {
-      throw Error(ErrorKind::bad_argument, "`multipleOf` is supported for numbers of up to " +
-                                               std::to_string(kMostDivisor) + " without their decimal point.");
+      throw UnsupportedKeyword("multipleOf", "`multipleOf` is supported for numbers of up to " +
+                                                 std::to_string(kMostDivisor) + " without their decimal point.");
     }
     divisor_ = static_cast<int>(value);
     scale_ = static_cast<int>(parts->second.size());
@@ -288,6 +290,13 @@ DfaPointer number_dfa(const NumberSet& set) {
   return NumeralAutomaton(set).build();
 }
 
+DfaPointer usual_numerals(bool integers) {
+  static const DfaPointer whole = regex_dfa("0|-?[1-9][0-9]{0,14}", Match::whole);
+  static const DfaPointer any =
+      regex_dfa(R"(-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?([eE][+-]?[0-9]{1,2})?)", Match::whole);
+  return integers ? whole : any;
+}
+
 DfaPointer number_values_dfa(const std::vector<Decimal>& values) {
   std::vector<std::string> texts;
   for (const Decimal& value : values) {
@@ -299,6 +308,8 @@ DfaPointer number_values_dfa(const std::vector<Decimal>& values) {
                                 (parts->second.empty() ? "" : "." + parts->second);
     texts.push_back(numeral);
     if (parts->second.empty()) texts.push_back(numeral + ".0");
+    // As programs write a number of this size.
+    if (const std::string exponential = value.exponential(); parts->first.size() > 15) texts.push_back(exponential);
   }
   return literals(std::move(texts));
 }

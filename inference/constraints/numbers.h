@@ -39,6 +39,11 @@ struct NumberSet {
 // Throws Error(bad_argument) for conditions whose automaton would be too large, naming them.
 DfaPointer number_dfa(const NumberSet& set);
 
+// Numerals as programs write them, and of bounded length: a weak model would otherwise write digits for ever. Integers
+// of at most 15 digits, without a point; other numbers with at most 15 digits on either side of it
+// and two in the exponent: what a double holds.
+DfaPointer usual_numerals(bool integers);
+
 // Numerals (without exponent) of numbers equal to one of VALUES.
 DfaPointer number_values_dfa(const std::vector<Decimal>& values);
 

@@ -32,6 +32,7 @@ struct StringCursor {
     if (lex.characters < terminal.least) ++lex.characters;
     return true;
   }
+  bool one_spelling() const { return terminal.one_spelling; }
 };
 
 // In the names of an object: known ones that may come now, and others.
@@ -79,6 +80,7 @@ struct KeyCursor {
     return lex.content != kDead && terminal.dfa->accepts(lex.content);
   }
   static bool begin_character() { return true; }
+  bool one_spelling() const { return terminal.one_spelling; }
 };
 
 }  // namespace

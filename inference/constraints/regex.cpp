@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "inference/constraints/text_scanner.h"
 #include "inference/error.h"
 #include "inference/tokenizer/utf8.h"
 
@@ -24,9 +25,9 @@ std::optional<int> hex_value(char c) {
   return std::nullopt;
 }
 
-class Parser {
+class Parser : TextScanner {
  public:
-  explicit Parser(std::string_view pattern) : pattern_(pattern) {
+  explicit Parser(std::string_view pattern) : TextScanner(pattern) {
     if (!tokenizer::is_valid_utf8(pattern)) refuse("it is not valid UTF-8");
   }
 
@@ -38,24 +39,8 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(ErrorKind::bad_argument, "The regular expression `" + shown(pattern_) +
-                                             "` cannot be used: at character " + std::to_string(position_ + 1) + ", " +
-                                             why + ".");
-  }
-
-  bool done() const { return position_ == pattern_.size(); }
-  char peek() const { return pattern_[position_]; }
-  bool next_is(std::string_view text) const { return pattern_.substr(position_).starts_with(text); }
-  bool take(std::string_view text) {
-    if (!next_is(text)) return false;
-    position_ += text.size();
-    return true;
-  }
-
-  char32_t take_character() {
-    const char32_t c = tokenizer::utf8_code_point(pattern_, position_);
-    position_ += tokenizer::utf8_length(static_cast<unsigned char>(peek()));
-    return c;
+    throw Error(ErrorKind::bad_argument, "The regular expression `" + shown(text_) + "` cannot be used: at character " +
+                                             std::to_string(position_ + 1) + ", " + why + ".");
   }
 
   Expression alternation(int depth) {
@@ -197,9 +182,9 @@ class Parser {
       case 'P': {
         const bool negated = peek() == 'P';
         ++position_;
-        const std::size_t end = pattern_.find('}', position_);
+        const std::size_t end = text_.find('}', position_);
         if (!next_is("{") || end == std::string_view::npos) refuse("\\p needs a property in braces, as in \\p{L}");
-        const std::string_view name = pattern_.substr(position_ + 1, end - position_ - 1);
+        const std::string_view name = text_.substr(position_ + 1, end - position_ - 1);
         auto set = property(name);
         if (!set) refuse("the Unicode property `" + std::string(name.substr(0, 40)) + "` is not supported");
         position_ = end + 1;
@@ -211,10 +196,10 @@ class Parser {
   }
 
   std::optional<char32_t> hex(std::size_t count) {
-    if (pattern_.size() - position_ < count) return std::nullopt;
+    if (text_.size() - position_ < count) return std::nullopt;
     char32_t value = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto digit = hex_value(pattern_[position_ + i]);
+      const auto digit = hex_value(text_[position_ + i]);
       if (!digit) return std::nullopt;
       value = value * 16 + static_cast<char32_t>(*digit);
     }
@@ -331,9 +316,6 @@ class Parser {
     if (take("b")) return {std::nullopt, '\b'};
     return {std::nullopt, character_escape()};
   }
-
-  std::string_view pattern_;
-  std::size_t position_ = 0;
 };
 
 }  // namespace

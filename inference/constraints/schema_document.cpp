@@ -70,6 +70,10 @@ SchemaDocument::SchemaDocument(std::string_view text) {
     for (const std::string_view draft : {"draft-03", "draft-04", "draft-06", "draft-07"}) {
       legacy_ = legacy_ || dialect.find(draft) != std::string::npos;
     }
+    if (dialect.find("json-schema.org/") == std::string::npos) {
+      throw UnsupportedKeyword("$schema", "The schema's `$schema` names a dialect that is not known: `" +
+                                              dialect.substr(0, 100) + "`. Those of json-schema.org are.");
+    }
   }
   resources_[""] = &root_;
   index(root_, "", 0);
@@ -103,7 +107,9 @@ void SchemaDocument::index(const SchemaJson& schema, const std::string& outer_ba
   }
   bases_[&schema] = base;
   for (const auto& [keyword, value] : schema.items()) {
-    const auto is_one_of = [&](const auto& keywords) { return std::ranges::find(keywords, keyword) != keywords.end(); };
+    const auto is_one_of = [&word = keyword](const auto& keywords) {
+      return std::ranges::find(keywords, word) != keywords.end();
+    };
     if (value.is_object() && is_one_of(kSchemas)) {
       index(value, base, depth + 1);
     } else if (value.is_array() && is_one_of(kLists)) {

@@ -20,8 +20,8 @@ std::uint32_t capped(std::uint64_t value) {
 
 class SchemaGrammar {
  public:
-  SchemaGrammar(const SchemaDocument& document, const Spec& spec)
-      : spec_(spec), reader_(document, spec.assert_formats), grammar_(std::make_shared<Grammar>()) {
+  SchemaGrammar(const SchemaDocument& document, const Spec& spec, std::shared_ptr<Grammar> grammar)
+      : spec_(spec), reader_(document, spec.assert_formats), grammar_(std::move(grammar)) {
     using WhiteSpace = Spec::WhiteSpace;
     const bool any = spec.white_space == WhiteSpace::any;
     const auto mark = [&](bool before, const char* text, const char* after) {
@@ -44,9 +44,8 @@ class SchemaGrammar {
     grammar_->nodes[end_].accepts = true;
   }
 
-  std::shared_ptr<Grammar> build() {
+  RuleId build() {
     const RuleId root = grammar_->add_rule("document");
-    grammar_->root = root;
     const RuleId value = rule_of(Term({&reader_.document().root(), Literal::Kind::schema}));
     const NodeId start = grammar_->rules[root].start;
     if (spec_.white_space == Spec::WhiteSpace::any) {
@@ -68,7 +67,7 @@ class SchemaGrammar {
       waiting_.pop_front();
       for (const Shape& shape : reader_.shapes(term)) add_shape(rule, shape);
     }
-    return grammar_;
+    return root;
   }
 
  private:
@@ -118,10 +117,10 @@ class SchemaGrammar {
       if (simple) {
         TerminalId& known =
             numbers_.try_emplace(shape.numbers.integer ? (*shape.numbers.integer ? 1 : 2) : 0, kNone).first->second;
-        if (known == kNone) known = grammar_->add_bytes(numeral_dfa(shape));
+        if (known == kNone) known = grammar_->add_bytes(numerals(shape));
         terminal = known;
       } else {
-        terminal = grammar_->add_bytes(numeral_dfa(shape));
+        terminal = grammar_->add_bytes(numerals(shape));
       }
       link(start, Edge::Kind::terminal, terminal, end_);
     }
@@ -141,9 +140,19 @@ class SchemaGrammar {
       if (shape.least_length > shape.most_length) terminal.dfa = empty();
     } else {
       terminal.dfa = text_dfa(shape);
+      terminal.one_spelling = usual();
     }
     return known = grammar_->add_terminal(std::move(terminal));
   }
+
+  DfaPointer numerals(const Shape& shape) const {
+    const DfaPointer all = numeral_dfa(shape);
+    if (!usual() || all->empty()) return all;
+    const DfaPointer short_ones = intersection(*all, *usual_numerals(shape.numbers.integer == true));
+    return short_ones->empty() ? all : short_ones;
+  }
+
+  bool usual() const { return spec_.white_space == Spec::WhiteSpace::usual; }
 
   static DfaPointer empty() {
     return std::make_shared<const Dfa>(std::vector<std::vector<ByteEdge>>{}, std::vector<std::uint32_t>{}, 0);
@@ -291,6 +300,7 @@ class SchemaGrammar {
                           const DfaPointer& allowed_names) {
     Terminal terminal;
     terminal.kind = Terminal::Kind::key;
+    terminal.one_spelling = usual();
     std::vector<std::string> patterns;
     for (const Shape::Properties& group : shape.properties) {
       for (const auto& property : group.patterns) {
@@ -315,6 +325,7 @@ class SchemaGrammar {
       const Term term = term_of({});
       if (!is_false(term)) {
         terminal.free_text = true;
+        terminal.one_spelling = false;
         terminal.dfa = DfaPointer(std::shared_ptr<void>(), &any_text());
         form.others.push_back(rule_of(term));
       }
@@ -371,9 +382,15 @@ class SchemaGrammar {
 
 }  // namespace
 
-std::shared_ptr<Grammar> schema_grammar(const Spec& spec) {
+RuleId add_schema(const std::shared_ptr<Grammar>& grammar, const Spec& spec) {
   const SchemaDocument document(spec.text);
-  return SchemaGrammar(document, spec).build();
+  return SchemaGrammar(document, spec, grammar).build();
+}
+
+std::shared_ptr<Grammar> schema_grammar(const Spec& spec) {
+  auto grammar = std::make_shared<Grammar>();
+  grammar->root = add_schema(grammar, spec);
+  return grammar;
 }
 
 }  // namespace glmhost::constraints

@@ -12,4 +12,7 @@ namespace glmhost::constraints {
 // Not finished: the caller finishes it. Throws as compile().
 std::shared_ptr<Grammar> schema_grammar(const Spec& spec);
 
+// A rule in GRAMMAR for the JSON that satisfies the schema spec.text. Throws as compile().
+RuleId add_schema(const std::shared_ptr<Grammar>& grammar, const Spec& spec);
+
 }  // namespace glmhost::constraints

@@ -1,71 +1,14 @@
+// What a schema allows.
 #include "inference/constraints/schema_keywords.h"
 
 #include <algorithm>
 #include <array>
 
 #include "inference/constraints/formats.h"
+#include "inference/constraints/shape_parts.h"
 
 namespace glmhost::constraints {
 namespace {
-
-const SchemaJson& nothing() {
-  static const SchemaJson json = false;
-  return json;
-}
-
-Term nothing_term() {
-  return Term({&nothing(), Literal::Kind::schema});
-}
-
-Term schema_term(const SchemaJson& json, bool negated = false) {
-  return Term({&json, negated ? Literal::Kind::not_schema : Literal::Kind::schema});
-}
-
-Shape of_types(std::uint8_t types) {
-  Shape shape;
-  shape.types = types;
-  return shape;
-}
-
-// Objects with, or without, a property.
-Shape object_with(const std::string& name) {
-  Shape shape = of_types(kObject);
-  shape.required.push_back(name);
-  return shape;
-}
-
-Shape without_property(std::uint8_t types, const std::string& name) {
-  Shape shape = of_types(types);
-  shape.properties.push_back({{{name, nothing_term()}}, {}, {}});
-  return shape;
-}
-
-Shape number_against(const Decimal& value, std::uint8_t allowed) {
-  Shape shape = of_types(kNumber);
-  shape.numbers.bounds.push_back({value, allowed});
-  return shape;
-}
-
-DfaPointer complement(const Dfa& dfa) {
-  return difference(any_text(), dfa);
-}
-
-std::uint8_t type_of(const SchemaJson& value) {
-  switch (value.type()) {
-    case SchemaJson::value_t::null:
-      return kNull;
-    case SchemaJson::value_t::boolean:
-      return value.get<bool>() ? kTrue : kFalse;
-    case SchemaJson::value_t::string:
-      return kString;
-    case SchemaJson::value_t::array:
-      return kArray;
-    case SchemaJson::value_t::object:
-      return kObject;
-    default:
-      return kNumber;
-  }
-}
 
 std::optional<std::uint8_t> named_type(const std::string& name) {
   if (name == "null") return kNull;
@@ -75,83 +18,6 @@ std::optional<std::uint8_t> named_type(const std::string& name) {
   if (name == "array") return kArray;
   if (name == "object") return kObject;
   return std::nullopt;
-}
-
-// Alternatives without a type in common are one shape: what is said of one type says nothing of another.
-void add_alternative(Shapes& all, Shape shape) {
-  if (shape.types == 0) return;
-  for (Shape& known : all) {
-    if ((known.types & shape.types) != 0) continue;
-    known.types |= shape.types;
-    if ((shape.types & kNumber) != 0) {
-      known.numbers = std::move(shape.numbers);
-      known.numerals = std::move(shape.numerals);
-    }
-    if ((shape.types & kString) != 0) {
-      known.texts = std::move(shape.texts);
-      known.least_length = shape.least_length;
-      known.most_length = shape.most_length;
-    }
-    if ((shape.types & kArray) != 0) {
-      known.prefix = std::move(shape.prefix);
-      known.items = std::move(shape.items);
-      known.least_items = shape.least_items;
-      known.most_items = shape.most_items;
-      known.contains = std::move(shape.contains);
-    }
-    if ((shape.types & kObject) != 0) {
-      known.properties = std::move(shape.properties);
-      known.names = std::move(shape.names);
-      known.required = std::move(shape.required);
-      known.dependents = std::move(shape.dependents);
-      known.least_properties = shape.least_properties;
-      known.most_properties = shape.most_properties;
-    }
-    return;
-  }
-  all.push_back(std::move(shape));
-}
-
-void add_alternatives(Shapes& all, const Shapes& more) {
-  for (const Shape& shape : more) add_alternative(all, shape);
-}
-
-Shapes of_values(const std::vector<const SchemaJson*>& values) {
-  Shapes all;
-  Shape scalars = of_types(0);
-  std::vector<std::string> texts;
-  std::vector<Decimal> numbers;
-  for (const SchemaJson* value : values) {
-    if (value->is_structured()) continue;
-    scalars.types |= type_of(*value);
-    if (value->is_string()) texts.push_back(value->get<std::string>());
-    if (value->is_number()) {
-      if (const auto number = Decimal::parse(value->dump())) numbers.push_back(*number);
-    }
-  }
-  if (!texts.empty()) scalars.texts.push_back(literals(std::move(texts)));
-  if (!numbers.empty()) scalars.numerals.push_back(number_values_dfa(numbers));
-  add_alternative(all, std::move(scalars));
-  for (const SchemaJson* value : values) {
-    if (value->is_array()) {
-      Shape shape = of_types(kArray);
-      for (const SchemaJson& item : *value) shape.prefix.push_back(Term({&item, Literal::Kind::constant}));
-      shape.items = nothing_term();
-      shape.least_items = shape.most_items = value->size();
-      add_alternative(all, std::move(shape));
-    } else if (value->is_object()) {
-      Shape shape = of_types(kObject);
-      Shape::Properties group;
-      for (const auto& [name, member] : value->items()) {
-        group.named.emplace_back(name, Term({&member, Literal::Kind::constant}));
-        shape.required.push_back(name);
-      }
-      group.additional = nothing_term();
-      shape.properties.push_back(std::move(group));
-      add_alternative(all, std::move(shape));
-    }
-  }
-  return all;
 }
 
 // Remarks: they say nothing about what is valid.
@@ -336,7 +202,10 @@ void SchemaKeywords::read_type(Shape& shape) const {
 
 Shapes SchemaKeywords::enumerated() const {
   const SchemaJson* list = find("enum", "a list of values", &SchemaJson::is_array);
-  if (list->empty()) refuse("`enum` is empty: no value is allowed");
+  if (list->empty()) {
+    throw Error(ErrorKind::bad_argument, "The schema contradicts itself: `enum` at " +
+                                             reader_.document_.path_of(json_) + " is empty, so no value is allowed.");
+  }
   std::vector<const SchemaJson*> values;
   for (const SchemaJson& value : *list) values.push_back(&value);
   return of_values(values);
@@ -375,7 +244,7 @@ void SchemaKeywords::read_texts(Shape& shape) {
     const std::string name = format->get<std::string>();
     const FormatSupport support = format_support(name);
     if (support == FormatSupport::unsupported) unsupported("format", " with the value `" + name + "`");
-    if (support == FormatSupport::supported) shape.texts.push_back(format_dfa(name));
+    if (support == FormatSupport::supported) shape.texts.push_back(reader_.format(name));
   }
 }
 
@@ -478,252 +347,6 @@ Shapes SchemaKeywords::exactly_one(const SchemaJson& list) {
 
 Shapes SchemaKeywords::constant() const {
   return of_values({&json_});
-}
-
-Shapes SchemaKeywords::not_constant() const {
-  const std::uint8_t type = type_of(json_);
-  Shapes all = {of_types(static_cast<std::uint8_t>(kAllTypes & ~type))};
-  if (json_.is_string()) {
-    Shape shape = of_types(kString);
-    shape.texts.push_back(complement(*literals({json_.get<std::string>()})));
-    add_alternative(all, std::move(shape));
-  } else if (json_.is_number()) {
-    add_alternative(all, number_against(*Decimal::parse(json_.dump()), kLess | kGreater));
-  } else if (json_.is_array()) {
-    Shape shorter = of_types(kArray), longer = of_types(kArray);
-    if (!json_.empty()) {
-      shorter.most_items = json_.size() - 1;
-      all.push_back(shorter);
-    }
-    longer.least_items = json_.size() + 1;
-    all.push_back(longer);
-    for (std::size_t i = 0; i < json_.size(); ++i) {
-      Shape differs = of_types(kArray);
-      differs.prefix.resize(i + 1);
-      differs.prefix[i] = Term({&json_[i], Literal::Kind::not_constant});
-      differs.least_items = differs.most_items = json_.size();
-      all.push_back(std::move(differs));
-    }
-  } else if (json_.is_object()) {
-    Shape more = of_types(kObject);
-    more.least_properties = json_.size() + 1;
-    all.push_back(more);
-    for (const auto& [name, value] : json_.items()) {
-      all.push_back(without_property(kObject, name));
-      Shape differs = object_with(name);
-      differs.properties.push_back({{{name, Term({&value, Literal::Kind::not_constant})}}, {}, {}});
-      all.push_back(std::move(differs));
-    }
-  }
-  return all;
-}
-
-// What a schema forbids: whatever breaks one of its keywords.
-Shapes SchemaKeywords::forbidden() {
-  if (const SchemaJson* reference = referred()) {
-    if (reader_.document_.reference_stands_alone()) return of(*reference, true);
-  }
-  Shapes all;
-  forbid_type(all);
-  forbid_numbers(all);
-  forbid_texts(all);
-  forbid_arrays(all);
-  forbid_objects(all);
-  forbid_applicators(all);
-  return all;
-}
-
-void SchemaKeywords::forbid_type(Shapes& all) const {
-  if (find("type") != nullptr) {
-    Shape allowed_types;
-    read_type(allowed_types);
-    Shape others = of_types(static_cast<std::uint8_t>(kAllTypes & ~allowed_types.types));
-    add_alternative(all, std::move(others));
-    if (allowed_types.numbers.integer) {
-      Shape broken = of_types(kNumber);
-      broken.numbers.integer = false;
-      add_alternative(all, std::move(broken));
-    }
-  }
-  std::vector<const SchemaJson*> values;
-  if (const SchemaJson* value = find("const")) {
-    add_alternatives(all, reader_.literal_shapes({value, Literal::Kind::not_constant}));
-  }
-  if (const SchemaJson* list = find("enum", "a list of values", &SchemaJson::is_array)) {
-    Shapes none = {Shape()};
-    std::vector<std::string> texts;
-    for (const SchemaJson& value : *list) {
-      if (value.is_string()) {
-        texts.push_back(value.get<std::string>());
-        continue;
-      }
-      none = product(none, reader_.literal_shapes({&value, Literal::Kind::not_constant}));
-    }
-    if (!texts.empty()) {
-      Shape not_those;
-      not_those.texts.push_back(complement(*literals(std::move(texts))));
-      none = product(none, {not_those});
-    }
-    add_alternatives(all, none);
-  }
-}
-
-void SchemaKeywords::forbid_numbers(Shapes& all) const {
-  Shape held;
-  read_numbers(held);
-  for (const NumberSet::Bound& bound : held.numbers.bounds) {
-    add_alternative(all, number_against(bound.value, static_cast<std::uint8_t>(7 & ~bound.allowed)));
-  }
-  for (const NumberSet::Multiple& multiple : held.numbers.multiples) {
-    Shape shape = of_types(kNumber);
-    shape.numbers.multiples.push_back({multiple.of, true});
-    add_alternative(all, std::move(shape));
-  }
-}
-
-void SchemaKeywords::forbid_texts(Shapes& all) {
-  Shape held;
-  read_texts(held);
-  if (held.least_length > 0) {
-    Shape shorter = of_types(kString);
-    shorter.most_length = held.least_length - 1;
-    add_alternative(all, std::move(shorter));
-  }
-  if (held.most_length != ~0ull) {
-    Shape longer = of_types(kString);
-    longer.least_length = held.most_length + 1;
-    add_alternative(all, std::move(longer));
-  }
-  for (const DfaPointer& text : held.texts) {
-    Shape other = of_types(kString);
-    other.texts.push_back(complement(*text));
-    add_alternative(all, std::move(other));
-  }
-}
-
-void SchemaKeywords::forbid_arrays(Shapes& all) const {
-  Shape held;
-  read_arrays(held);
-  if (held.least_items > 0) {
-    Shape shorter = of_types(kArray);
-    shorter.most_items = held.least_items - 1;
-    add_alternative(all, std::move(shorter));
-  }
-  if (held.most_items != ~0ull) {
-    Shape longer = of_types(kArray);
-    longer.least_items = held.most_items + 1;
-    add_alternative(all, std::move(longer));
-  }
-  const auto negated = [](const Term& term) {
-    const Literal literal = term.literals()[0];  // terms of keywords have exactly one
-    return Term({literal.json, Literal::Kind::not_schema});
-  };
-  for (std::size_t i = 0; i < held.prefix.size(); ++i) {
-    Shape differs = of_types(kArray);
-    differs.prefix.resize(i + 1);
-    differs.prefix[i] = negated(held.prefix[i]);
-    differs.least_items = i + 1;
-    add_alternative(all, std::move(differs));
-  }
-  if (!held.items.literals().empty()) {
-    Shape differs = of_types(kArray);
-    if (held.prefix.empty()) {
-      differs.contains.push_back({negated(held.items), 1, 0xFFFFFFFF});
-    } else if (*held.items.literals()[0].json == false) {
-      differs.least_items = held.prefix.size() + 1;
-    } else {
-      unsupported("not", " over `items` together with `prefixItems`");
-    }
-    add_alternative(all, std::move(differs));
-  }
-  for (const Shape::Contains& contains : held.contains) {
-    if (contains.least == 1) {
-      Shape none = of_types(kArray);
-      none.items = negated(contains.term);
-      add_alternative(all, std::move(none));
-    } else if (contains.least > 1) {
-      Shape fewer = of_types(kArray);
-      fewer.contains.push_back({contains.term, 0, contains.least - 1});
-      add_alternative(all, std::move(fewer));
-    }
-    if (contains.most != 0xFFFFFFFF) {
-      Shape more = of_types(kArray);
-      more.contains.push_back({contains.term, contains.most + 1, 0xFFFFFFFF});
-      add_alternative(all, std::move(more));
-    }
-  }
-}
-
-void SchemaKeywords::forbid_objects(Shapes& all) {
-  Shape held;
-  read_objects(held);
-  for (const Shape::Properties& group : held.properties) {
-    for (const auto& [name, term] : group.named) {
-      Shape differs = object_with(name);
-      differs.properties.push_back({{{name, Term({term.literals()[0].json, Literal::Kind::not_schema})}}, {}, {}});
-      add_alternative(all, std::move(differs));
-    }
-    for (const Shape::PatternProperty& property : group.patterns) {
-      if (*property.term.literals()[0].json == true) continue;
-      unsupported("not", " over `patternProperties`");
-    }
-    if (!group.additional.literals().empty()) {
-      const SchemaJson& schema = *group.additional.literals()[0].json;
-      if (schema != true && !(schema.is_object() && schema.empty())) unsupported("not", " over `additionalProperties`");
-    }
-  }
-  for (const std::string& name : held.required) add_alternative(all, without_property(kObject, name));
-  if (held.least_properties > 0) {
-    Shape fewer = of_types(kObject);
-    fewer.most_properties = held.least_properties - 1;
-    add_alternative(all, std::move(fewer));
-  }
-  if (held.most_properties != ~0ull) {
-    Shape more = of_types(kObject);
-    more.least_properties = held.most_properties + 1;
-    add_alternative(all, std::move(more));
-  }
-  if (!held.names.empty()) unsupported("not", " over `propertyNames`");
-  for (const auto& [name, dependent] : held.dependents) {
-    Shape broken = object_with(name);
-    broken.merge(without_property(kObject, dependent));
-    add_alternative(all, std::move(broken));
-  }
-}
-
-void SchemaKeywords::forbid_applicators(Shapes& all) {
-  if (const SchemaJson* unique = find("uniqueItems"); unique != nullptr && *unique == true) {
-    unsupported("not", " over `uniqueItems`");
-  }
-  if (const SchemaJson* reference = referred()) add_alternatives(all, of(*reference, true));
-  if (const SchemaJson* list = find("allOf", "a list of schemas", &SchemaJson::is_array)) {
-    for (const SchemaJson& part : *list) add_alternatives(all, of(part, true));
-  }
-  if (const SchemaJson* list = find("anyOf", "a list of schemas", &SchemaJson::is_array)) {
-    Shapes none = {Shape()};
-    for (const SchemaJson& part : *list) none = product(none, of(part, true));
-    add_alternatives(all, none);
-  }
-  if (const SchemaJson* list = find("oneOf", "a list of schemas", &SchemaJson::is_array)) {
-    Shapes none = {Shape()};
-    for (const SchemaJson& part : *list) none = product(none, of(part, true));
-    add_alternatives(all, none);
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) add_alternatives(all, product(of((*list)[i]), of((*list)[j])));
-    }
-  }
-  if (const SchemaJson* other = find("not")) add_alternatives(all, of(*other));
-  if (const SchemaJson* condition = find("if")) {
-    if (find("then")) add_alternatives(all, product(of(*condition), of(*find("then"), true)));
-    if (find("else")) add_alternatives(all, product(of(*condition, true), of(*find("else"), true)));
-  }
-  for (const char* keyword : {"dependentSchemas", "dependencies"}) {
-    const SchemaJson* map = find(keyword, "an object", &SchemaJson::is_object);
-    if (map == nullptr) continue;
-    for (const auto& [name, value] : map->items()) {
-      if (!value.is_array()) add_alternatives(all, product({object_with(name)}, of(value, true)));
-    }
-  }
 }
 
 }  // namespace glmhost::constraints

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/constraints/formats.h"
 #include "inference/constraints/regex.h"
 #include "inference/constraints/schema_keywords.h"
 
@@ -92,6 +93,12 @@ const Shapes& SchemaReader::literal_shapes(const Literal& literal) {
 DfaPointer SchemaReader::pattern(const std::string& source) {
   DfaPointer& known = patterns_[source];
   if (!known) known = regex_dfa(source, Match::anywhere);
+  return known;
+}
+
+DfaPointer SchemaReader::format(const std::string& name) {
+  DfaPointer& known = formats_[name];
+  if (!known) known = format_dfa(name);
   return known;
 }
 

@@ -114,6 +114,7 @@ class SchemaReader {
   Term property_term(const Shape& shape, const std::string& name);
   // Of a pattern, over names.
   DfaPointer pattern(const std::string& source);
+  DfaPointer format(const std::string& name);
   // The strings among a term's values; null for all strings.
   DfaPointer string_values(const Term& term);
 
@@ -128,7 +129,7 @@ class SchemaReader {
   bool assert_formats_;
   std::map<Literal, Shapes> known_;
   std::set<Literal> open_;  // being expanded: meeting one again is a circle
-  std::map<std::string, DfaPointer> patterns_;
+  std::map<std::string, DfaPointer> patterns_, formats_;
   int depth_ = 0;
 };
 

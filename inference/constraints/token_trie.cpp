@@ -19,6 +19,7 @@ struct AnyTextCursor {
     ++characters;
     return true;
   }
+  static bool one_spelling() { return false; }
 };
 
 }  // namespace

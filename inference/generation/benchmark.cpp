@@ -6,6 +6,7 @@
 
 #include "inference/architectures/sequence.h"
 #include "inference/error.h"
+#include "inference/generation/finite.h"
 #include "inference/generation/process_memory.h"
 #include "inference/generation/random.h"
 
@@ -28,22 +29,20 @@ class Benchmark {
       : model_(model),
         pool_(pool),
         options_(options),
-        workspace_(model.make_workspace(std::max(options.prompt_piece, options.sequences))),
+        workspace_(model.make_workspace(options.rows())),
         logits_(static_cast<std::size_t>(options.sequences * model.hyperparameters().vocabulary)) {
-    const bool rows = options.shared_prefix > 0;
-    const int measures = rows ? 1 : (options.prompt_tokens > 0 ? 1 : 0) + (options.generated_tokens > 0 ? 1 : 0);
+    const int measures = (options.prompt_tokens > 0 ? 1 : 0) + (options.generated_tokens > 0 ? 1 : 0) +
+                         (options.shared_prefix > 0 ? 1 : 0);
     runs_ = measures * (options.repetitions + 1);
   }
 
   BenchmarkResult run() {
     BenchmarkResult result;
-    if (options_.shared_prefix > 0) {
-      result.rows_per_s = repeat([this] { return rows_once(); });
-    } else {
-      if (options_.prompt_tokens > 0) result.prompt_tps = repeat([this] { return prompt_once(); });
-      sequences_.clear();
-      if (options_.generated_tokens > 0) result.decode_tps = repeat([this] { return decode_once(); });
-    }
+    if (options_.prompt_tokens > 0) result.prompt_tps = repeat([this] { return prompt_once(); });
+    sequences_.clear();
+    if (options_.generated_tokens > 0) result.decode_tps = repeat([this] { return decode_once(); });
+    sequences_.clear();
+    if (options_.shared_prefix > 0) result.rows_per_s = repeat([this] { return rows_once(); });
     result.peak_memory_bytes = peak_memory_bytes();
     return result;
   }
@@ -55,6 +54,8 @@ class Benchmark {
     std::vector<double> samples;
     for (int i = 0; i <= options_.repetitions; ++i) {
       const double sample = run();
+      // Speed is of no interest where the numbers are none: of what was computed last, and outside of the time.
+      require_finite(std::span(logits_).first(static_cast<std::size_t>(last_logits_)));
       if (i > 0) samples.push_back(sample);
       ++finished_;
       if (options_.progress) options_.progress(static_cast<double>(finished_) / runs_);
@@ -94,6 +95,7 @@ class Benchmark {
       for (Sequence& sequence : sequences) rows.push_back(sequence.row(next_token(), sequence.length(), true));
       model_.forward(rows, logits_.data(), *workspace_, pool_);
       for (Sequence& sequence : sequences) sequence.advance(1);
+      last_logits_ = static_cast<std::int64_t>(rows.size()) * model_.hyperparameters().vocabulary;
     }
   }
 
@@ -112,6 +114,7 @@ class Benchmark {
     Sequence& sequence = sequences_at_depth(1, options_.prompt_tokens).front();
     const auto start = Clock::now();
     feed(sequence, options_.prompt_tokens, true);
+    last_logits_ = model_.hyperparameters().vocabulary;
     return static_cast<double>(options_.prompt_tokens) / seconds_since(start);
   }
 
@@ -131,6 +134,7 @@ class Benchmark {
     for (std::int64_t i = 0; i < options_.sequences; ++i) {
       sequences.emplace_back(prefix, length);
       feed(sequences.back(), options_.prompt_tokens, true);
+      if (options_.prompt_tokens > 0) last_logits_ = model_.hyperparameters().vocabulary;
     }
     decode(sequences, options_.generated_tokens);
     return static_cast<double>(options_.sequences) / seconds_since(start);
@@ -142,6 +146,7 @@ class Benchmark {
   std::unique_ptr<Model::Workspace> workspace_;
   std::vector<float> logits_;
   std::vector<Sequence> sequences_;
+  std::int64_t last_logits_ = 0;  // values that the last forward pass left in logits_
   std::uint64_t counter_ = 0;
   int runs_ = 0;
   int finished_ = 0;
@@ -164,14 +169,32 @@ void BenchmarkOptions::validate(const architectures::Hyperparameters& model) con
   check("shared_prefix", shared_prefix, 0, kMost);
   check("prompt_piece", prompt_piece, 1, 65536);
   check("repetitions", repetitions, 1, 1000);
-  const std::int64_t longest = shared_prefix > 0 ? shared_prefix + prompt_tokens + generated_tokens
-                                                 : depth + std::max(prompt_tokens, generated_tokens);
+  const std::int64_t longest = std::max(depth + std::max(prompt_tokens, generated_tokens),
+                                        shared_prefix > 0 ? shared_prefix + prompt_tokens + generated_tokens : 0);
   if (longest > model.context_length) {
     throw Error(ErrorKind::context_exceeded,
                 "The benchmark asks for " + std::to_string(longest) + " tokens in one sequence, " +
                     std::to_string(longest - model.context_length) + " more than the model's context of " +
                     std::to_string(model.context_length) + ".");
   }
+}
+
+std::int64_t BenchmarkOptions::cache_tokens() const {
+  const auto paged = [](std::int64_t tokens) {
+    return (tokens + kernels::kPageTokens - 1) / kernels::kPageTokens * kernels::kPageTokens;
+  };
+  std::int64_t most = prompt_tokens > 0 ? paged(depth + prompt_tokens) : 0;
+  if (generated_tokens > 0) most = std::max(most, sequences * paged(depth + generated_tokens));
+  // The part of the prefix that fills no page is copied to each row.
+  if (shared_prefix > 0) {
+    most = std::max(most, paged(shared_prefix) + sequences * paged(shared_prefix % kernels::kPageTokens +
+                                                                   prompt_tokens + generated_tokens));
+  }
+  return most;
+}
+
+std::int64_t BenchmarkOptions::rows() const {
+  return std::max(prompt_piece, sequences);
 }
 
 Rate summarize(std::vector<double> samples) {

@@ -16,7 +16,7 @@ struct BenchmarkOptions {
   std::int64_t generated_tokens = 128;  // 0: decoding is not measured
   std::int64_t depth = 0;               // tokens that lie in the cache before
   std::int64_t sequences = 1;           // decoded together
-  std::int64_t shared_prefix = 0;       // tokens that all sequences begin with; measures rows a second when not 0
+  std::int64_t shared_prefix = 0;       // tokens that all sequences begin with; measures rows a second too when not 0
   std::int64_t prompt_piece = 256;      // rows of one forward pass
   int repetitions = 5;                  // after one that does not count
   std::uint64_t seed = 7;               // of the token ids
@@ -24,6 +24,10 @@ struct BenchmarkOptions {
   const std::atomic<bool>* cancel = nullptr;
 
   void validate(const architectures::Hyperparameters& model) const;  // throws Error(bad_argument), context_exceeded
+
+  // What has to be in memory at the same time, besides the weights.
+  std::int64_t cache_tokens() const;  // of all sequences together
+  std::int64_t rows() const;          // of one forward pass
 };
 
 struct Rate {
@@ -42,7 +46,7 @@ struct BenchmarkResult {
   std::uint64_t peak_memory_bytes = 0;  // of the process, weights included
 };
 
-// Throws Error: bad_argument, context_exceeded, out_of_memory, cancelled.
+// Throws Error: bad_argument, context_exceeded, out_of_memory, cancelled; NotFinite (finite.h).
 BenchmarkResult benchmark(const architectures::Model& model, kernels::ThreadPool& pool,
                           const BenchmarkOptions& options);
 

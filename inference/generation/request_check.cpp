@@ -40,6 +40,11 @@ void check_request(const GenerationRequest& request, const architectures::Hyperp
       throw Error(ErrorKind::bad_argument, "A stop string is not valid UTF-8: it could never be found in an answer.");
     }
   }
+  if (request.form.constraint != nullptr && !request.stop.empty()) {
+    throw Error(ErrorKind::bad_argument,
+                "Stop strings and a demanded form of the answer cannot be combined: the form says where the answer "
+                "ends, and a stop string could end it in the middle.");
+  }
   const auto length = static_cast<std::int64_t>(request.prompt.size());
   if (length >= context) {
     const bool by_cache = context < model.context_length;

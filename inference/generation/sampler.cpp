@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -83,6 +84,18 @@ std::int32_t argmax(std::span<const float> logits) {
   return static_cast<std::int32_t>(best);
 }
 
+// The logits of the tokens that a mask allows; of all others minus infinity. A mask may be shorter than the logits.
+std::vector<float> allowed_of(std::span<const float> logits, std::span<const std::uint64_t> mask) {
+  std::vector<float> allowed(logits.size(), kNever);
+  for (std::size_t word = 0; word < mask.size(); ++word) {
+    for (std::uint64_t rest = mask[word]; rest != 0; rest &= rest - 1) {
+      const std::size_t token = word * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+      if (token < logits.size()) allowed[token] = logits[token];
+    }
+  }
+  return allowed;
+}
+
 void penalize(std::vector<float>& logits, float penalty, std::span<const std::int32_t> recent) {
   std::unordered_set<std::int32_t> seen;
   for (const std::int32_t token : recent) {
@@ -158,17 +171,21 @@ std::int32_t choose(std::span<const float> logits, const SamplingOptions& option
   return draw(candidates, random_unit(options.seed, static_cast<std::uint64_t>(position)));
 }
 
-std::vector<TokenLogprob> logprobs(std::span<const float> logits, std::int32_t chosen, std::int32_t count) {
-  const float highest = logits[static_cast<std::size_t>(argmax(logits))];
+// The logarithm of the sum of all exponentials: what turns a logit into the logarithm of a probability.
+double log_sum_of(std::span<const float> logits) {
+  const auto highest = static_cast<double>(logits[static_cast<std::size_t>(argmax(logits))]);
   double sum = 0;
+  for (const float logit : logits) sum += usable(logit) ? std::exp(static_cast<double>(logit) - highest) : 0;
+  return highest + std::log(sum);
+}
+
+std::vector<TokenLogprob> logprobs(std::span<const float> logits, std::int32_t chosen, std::int32_t count) {
+  const double log_sum = log_sum_of(logits);
   std::vector<Candidate> candidates;
   candidates.reserve(logits.size());
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (!usable(logits[i])) continue;
-    sum += std::exp(static_cast<double>(logits[i]) - static_cast<double>(highest));
-    candidates.push_back({static_cast<std::int32_t>(i), logits[i]});
+    if (usable(logits[i])) candidates.push_back({static_cast<std::int32_t>(i), logits[i]});
   }
-  const double log_sum = static_cast<double>(highest) + std::log(sum);
   keep_top(candidates, static_cast<std::size_t>(count));
   std::vector<TokenLogprob> result;
   result.push_back(
@@ -195,8 +212,12 @@ void SamplingOptions::validate() const {
 }
 
 Choice sample(std::span<const float> logits, std::int32_t allowed_vocabulary, const SamplingOptions& options,
-              std::span<const std::int32_t> history, std::int64_t position) {
-  const auto allowed = logits.first(std::min(logits.size(), static_cast<std::size_t>(allowed_vocabulary)));
+              std::span<const std::int32_t> history, std::int64_t position, std::span<const std::uint64_t> mask) {
+  const auto own = logits.first(std::min(logits.size(), static_cast<std::size_t>(allowed_vocabulary)));
+  std::vector<float> masked;
+  if (!mask.empty()) masked = allowed_of(own, mask);
+  const std::span<const float> allowed = mask.empty() ? own : std::span<const float>(masked);
+
   Choice choice;
   if (options.repetition_penalty != 1 && options.repetition_window > 0) {
     std::vector<float> penalized(allowed.begin(), allowed.end());
@@ -206,7 +227,14 @@ Choice sample(std::span<const float> logits, std::int32_t allowed_vocabulary, co
   } else {
     choice.token = choose(allowed, options, position);
   }
-  if (options.logprobs > 0) choice.logprobs = logprobs(allowed, choice.token, options.logprobs);
+  if (options.logprobs == 0) return choice;
+  choice.logprobs = logprobs(own, choice.token, options.logprobs);
+  if (mask.empty()) return choice;
+  const double log_sum = log_sum_of(masked);
+  for (TokenLogprob& one : choice.logprobs) {
+    const float logit = masked[static_cast<std::size_t>(one.token)];
+    if (logit > kNever) one.constrained_logprob = static_cast<float>(static_cast<double>(logit) - log_sum);
+  }
   return choice;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct SamplingOptions {
 struct TokenLogprob {
   std::int32_t token;
   float logprob;  // natural logarithm of the model's own probability (before penalty, temperature and cuts)
+  // The same among the tokens that were allowed; none for one that was not, and where all were.
+  std::optional<float> constrained_logprob = std::nullopt;
 };
 
 struct Choice {
@@ -35,8 +38,9 @@ struct Choice {
 };
 
 // logits: one row; not changed. allowed_vocabulary: ids at or above it (padding rows) are never chosen.
-// history: the sequence so far, prompt included. position: number of tokens generated so far.
+// history: the sequence so far, prompt included. position: number of tokens generated so far. mask: one bit for each
+// token that may be chosen (constraints::bit_is_set); empty: all may. What it leaves keeps its relative probabilities.
 Choice sample(std::span<const float> logits, std::int32_t allowed_vocabulary, const SamplingOptions& options,
-              std::span<const std::int32_t> history, std::int64_t position);
+              std::span<const std::int32_t> history, std::int64_t position, std::span<const std::uint64_t> mask = {});
 
 }  // namespace glmhost::generation

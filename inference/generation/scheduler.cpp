@@ -34,6 +34,7 @@ std::int64_t pool_pages(const architectures::Model& model, const SchedulerOption
 SequenceEvent event_of(const Running& sequence) {
   SequenceEvent event;
   event.sequence = sequence.id;
+  event.reused_prompt_tokens = sequence.reused;
   return event;
 }
 
@@ -68,6 +69,7 @@ struct Scheduler::State {
   }
 
   std::int64_t pages_needed(const GenerationRequest& request) const;
+  void spare(Running& sequence, std::int64_t tokens);
   bool reserve(Running& sequence);
   bool reserve_by_parking(Running& sequence);
   void unpark();
@@ -75,7 +77,9 @@ struct Scheduler::State {
   void plan_pass();
   bool waits_for_page(const Running& sequence) const;
   void add_rows(bool bulk);
+  Choice choose(Running& sequence, std::span<const float> row) const;
   void sample_outputs(std::vector<SequenceEvent>& events);
+  void append(Running& sequence, SequenceEvent& event, std::int32_t token);
   SequenceEvent accept(Running& sequence, Choice choice);
   void finish(Running& sequence, SequenceEvent& event, FinishReason reason);
   void forget_finished();
@@ -125,13 +129,19 @@ bool Scheduler::State::any_interactive() const {
   return std::any_of(sequences.begin(), sequences.end(), [](const auto& s) { return s->interactive(); });
 }
 
+void Scheduler::State::spare(Running& sequence, std::int64_t tokens) {
+  counters.reused_tokens += static_cast<std::uint64_t>(tokens);
+  // What a parked answer gets back is no saving.
+  if (sequence.generated() == 0) sequence.reused += tokens;
+}
+
 // Takes over what is known of the sequence's tokens and has the rest of its pages set aside. Nothing is held when that
 // fails.
 bool Scheduler::State::reserve(Running& sequence) {
   if (occupied() >= options.max_sequences) return false;
   const std::int64_t spared = ledger.adopt(sequence.cache, sequence.tokens);
   if (ledger.promise(sequence.cache, pages_needed(sequence.request))) {
-    counters.reused_tokens += static_cast<std::uint64_t>(spared);
+    spare(sequence, spared);
     return true;
   }
   ledger.release(sequence.cache);
@@ -222,12 +232,35 @@ void Scheduler::State::plan_pass() {
   for (const auto& sequence : sequences) {
     if (room == 0) break;
     if (!takes_part(*sequence) || sequence->answering()) continue;
-    counters.reused_tokens += static_cast<std::uint64_t>(ledger.adopt(sequence->cache, sequence->tokens));
+    spare(*sequence, ledger.adopt(sequence->cache, sequence->tokens));
     if (waits_for_page(*sequence)) continue;
     const std::int64_t count = std::min(room, sequence->pending());
     shares.push_back({sequence.get(), count, count == sequence->pending()});
     room -= count;
   }
+}
+
+// With a form, the choice is accepted by its follower.
+Choice Scheduler::State::choose(Running& sequence, std::span<const float> row) const {
+  const auto draw = [&](std::span<const constraints::MaskWord> mask) {
+    return sample(row, allowed_vocabulary, sequence.request.sampling, sequence.tokens, sequence.generated(), mask);
+  };
+  if (!sequence.form) return draw({});
+  const auto first = sequence.form->mask();
+  if (std::all_of(first.begin(), first.end(), [](constraints::MaskWord word) { return word == 0; })) {
+    throw Error(ErrorKind::bad_argument,
+                "The demanded form wants a character next that the model's vocabulary has no token for: demand another "
+                "form, or take another model.");
+  }
+  Choice choice = draw(first);
+  if (sequence.form->accept(choice.token)) return choice;
+  const auto allowed = sequence.form->mask();
+  std::vector<constraints::MaskWord> mask(allowed.begin(), allowed.end());
+  do {
+    mask[static_cast<std::size_t>(choice.token) / 64] &= ~(constraints::MaskWord{1} << (choice.token % 64));
+    choice = draw(mask);
+  } while (!sequence.form->accept(choice.token));
+  return choice;
 }
 
 void Scheduler::State::add_rows(bool bulk) {
@@ -253,10 +286,9 @@ void Scheduler::State::sample_outputs(std::vector<SequenceEvent>& events) {
   const auto vocabulary = static_cast<std::size_t>(model.hyperparameters().vocabulary);
   const auto body = [&](std::int64_t begin, std::int64_t end, int) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      const Running& sequence = *outputs[i];
+      Running& sequence = *outputs[i];
       try {
-        outcomes[i].choice = sample(std::span(logits).subspan(i * vocabulary, vocabulary), allowed_vocabulary,
-                                    sequence.request.sampling, sequence.tokens, sequence.generated());
+        outcomes[i].choice = choose(sequence, std::span(logits).subspan(i * vocabulary, vocabulary));
       } catch (const std::exception& error) {
         outcomes[i].failure = error.what();
       }
@@ -278,26 +310,42 @@ void Scheduler::State::sample_outputs(std::vector<SequenceEvent>& events) {
   }
 }
 
+void Scheduler::State::append(Running& sequence, SequenceEvent& event, std::int32_t token) {
+  event.tokens.push_back(token);
+  event.text += sequence.stops.push(sequence.characters.push(tokenizer.bytes(token)));
+}
+
 SequenceEvent Scheduler::State::accept(Running& sequence, Choice choice) {
   SequenceEvent event = event_of(sequence);
-  ++counters.generated_tokens;
+  for (; sequence.opening > 0; --sequence.opening) {
+    ++counters.generated_tokens;
+    append(sequence, event, sequence.tokens[sequence.tokens.size() - sequence.opening]);
+  }
   const auto end_of_text = [&] {
     std::string rest = sequence.stops.push(sequence.characters.finish());
     return rest + sequence.stops.finish();
   };
   if (tokenizer.is_end_of_generation(choice.token)) {
-    event.text = end_of_text();
+    ++counters.generated_tokens;
+    event.text += end_of_text();
     finish(sequence, event, FinishReason::stop);
     return event;
   }
-  const std::int32_t token = choice.token;
-  sequence.tokens.push_back(token);
-  event.tokens.push_back(token);
+  std::vector<std::int32_t> tokens{choice.token};
+  if (sequence.jumps) {
+    const std::int64_t room = std::min(sequence.request.max_tokens - sequence.generated(),
+                                       context - static_cast<std::int64_t>(sequence.tokens.size()));
+    tokens = sequence.form->jump_ahead(choice.token, static_cast<std::size_t>(room));
+  }
+  counters.generated_tokens += tokens.size();
+  for (const std::int32_t token : tokens) {
+    sequence.tokens.push_back(token);
+    append(sequence, event, token);
+  }
   if (sequence.request.sampling.logprobs > 0) event.choices.push_back(std::move(choice));
-  event.text = sequence.stops.push(sequence.characters.push(tokenizer.bytes(token)));
 
   std::optional<FinishReason> reason;
-  if (sequence.stops.stopped()) {
+  if (sequence.stops.stopped() || (sequence.form && sequence.form->complete())) {
     reason = FinishReason::stop;
   } else if (sequence.generated() >= sequence.request.max_tokens) {
     reason = FinishReason::length;
@@ -328,7 +376,7 @@ void Scheduler::check(const GenerationRequest& request) const {
 std::optional<SequenceId> Scheduler::add(const GenerationRequest& request) {
   State& s = *state_;
   check(request);
-  auto sequence = std::make_unique<Running>(s.next_id, request);
+  auto sequence = std::make_unique<Running>(s.next_id, request, s.tokenizer, s.options.jump_ahead);
   if (request.priority == Priority::interactive) {
     if (!s.reserve_by_parking(*sequence)) return std::nullopt;
   } else {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "inference/architectures/model.h"
+#include "inference/generation/output_form.h"
 #include "inference/generation/sampler.h"
 #include "inference/tokenizer/tokenizer.h"
 
@@ -30,7 +31,7 @@ namespace glmhost::generation {
 enum class Priority { interactive, batch };
 
 enum class FinishReason {
-  stop,     // the model ended its turn, or a stop string came
+  stop,     // the model ended its turn, a stop string came, or the demanded form is complete
   length,   // max_tokens
   context,  // the model's context is full
   cancelled,
@@ -43,6 +44,7 @@ struct GenerationRequest {
   std::int32_t max_tokens = 512;  // 1 .. context length
   std::vector<std::string> stop;  // texts that end the answer and are not part of it; at most 16, not empty
   Priority priority = Priority::interactive;
+  OutputForm form;  // without a constraint: any; with one, no stop strings
 };
 
 using SequenceId = std::uint64_t;
@@ -53,15 +55,17 @@ struct SequenceEvent {
   SequenceId sequence = 0;
   std::string text;
   std::vector<std::int32_t> tokens;
-  std::vector<Choice> choices;           // with logprobs, when asked for
-  std::optional<FinishReason> finished;  // the last event of a sequence
-  std::string failure;                   // a sentence, only with FinishReason::failed
+  std::vector<Choice> choices;            // with logprobs, when asked for
+  std::int64_t reused_prompt_tokens = 0;  // of its prompt, taken over from the cache
+  std::optional<FinishReason> finished;   // the last event of a sequence
+  std::string failure;                    // a sentence, only with FinishReason::failed
 };
 
 struct SchedulerOptions {
   std::uint64_t kv_bytes = 0;       // bound of the cache; 0: one full context, at most 1 GiB
   std::int32_t max_sequences = 32;  // running at once
   std::int32_t prompt_piece = 256;  // prompt tokens taken into one step
+  bool jump_ahead = true;           // what a demanded form leaves no choice about is written without asking the model
 };
 
 class Scheduler {

@@ -5,6 +5,7 @@
 
 #include "inference/architectures/sequence.h"
 #include "inference/error.h"
+#include "inference/generation/finite.h"
 #include "inference/generation/random.h"
 
 namespace glmhost::generation {
@@ -82,14 +83,19 @@ std::optional<std::string> ValidationResult::failure(double limit) const {
   return std::nullopt;
 }
 
+void ValidationOptions::validate(const architectures::Hyperparameters& model) const {
+  if (inputs < 1) throw Error(ErrorKind::bad_argument, "A validation needs at least one input.");
+  const std::int64_t most = std::min(model.context_length, kMostTokens);
+  if (tokens >= 1 && tokens <= most) return;
+  throw Error(ErrorKind::bad_argument, "The inputs of a validation have 1 to " + std::to_string(most) + " tokens" +
+                                           (most < kMostTokens ? ", what the model's context holds" : "") + ", not " +
+                                           std::to_string(tokens) + ".");
+}
+
 ValidationResult validate(const Model& exact, const Model& fast, kernels::ThreadPool& pool,
                           const ValidationOptions& options) {
   const architectures::Hyperparameters& h = exact.hyperparameters();
-  if (options.inputs < 1 || options.tokens < 1 || options.tokens > std::min<std::int64_t>(h.context_length, 4096)) {
-    throw Error(ErrorKind::bad_argument, "A validation needs at least one input of 1 to " +
-                                             std::to_string(std::min<std::int64_t>(h.context_length, 4096)) +
-                                             " tokens.");
-  }
+  options.validate(h);
   if (h.layers != fast.hyperparameters().layers || h.vocabulary != fast.hyperparameters().vocabulary ||
       h.embedding_length != fast.hyperparameters().embedding_length) {
     throw Error(ErrorKind::bad_argument, "The two models to compare are not from the same file.");
@@ -112,6 +118,7 @@ ValidationResult validate(const Model& exact, const Model& fast, kernels::Thread
       tokens[i] = static_cast<std::int32_t>(random_bits(options.seed, counter) % vocabulary);
     }
     const Trace reference = trace(exact, tokens, *exact_workspace, pool);
+    require_finite(reference.logits);
     const Trace tried = trace(fast, tokens, *fast_workspace, pool);
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
       layers[layer].add(reference.layers[layer], tried.layers[layer], embedding);

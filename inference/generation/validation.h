@@ -18,6 +18,9 @@ struct ValidationOptions {
   std::uint64_t seed = 1;
   std::function<void(double fraction)> progress;
   const std::atomic<bool>* cancel = nullptr;
+
+  static constexpr std::int64_t kMostTokens = 4096;
+  void validate(const architectures::Hyperparameters& model) const;  // throws Error(bad_argument)
 };
 
 // Between the rows (one a token) of two runs. Cosine similarity of a row: a.b / (|a| |b|).
@@ -37,7 +40,8 @@ struct ValidationResult {
 };
 
 // Both models from the same file, the first loaded with LoadOptions::exact. Throws Error: bad_argument (options, or
-// models of different shape), out_of_memory, cancelled.
+// models of different shape), out_of_memory, cancelled; NotFinite (finite.h) when already the exact path gives no
+// numbers, so that nothing can be said of the fast one.
 ValidationResult validate(const architectures::Model& exact, const architectures::Model& fast,
                           kernels::ThreadPool& pool, const ValidationOptions& options);
 

@@ -113,6 +113,13 @@ void place_tensors(std::vector<TensorInfo>& tensors, std::uint64_t data_start, c
                                            " would end beyond what 64 bits can count. Download or convert the file "
                                            "again.");
     }
+    // A file that is cut short still says where its data would lie; no file is a petabyte long.
+    constexpr std::uint64_t kBeyondAnyFile = std::uint64_t{1} << 50;
+    if (end >= kBeyondAnyFile) {
+      throw Error(ErrorKind::bad_file, source.name() + " is damaged: the data of tensor " + quoted_text(tensor.name) +
+                                           " would end at byte " + grouped(end) +
+                                           ", where no file reaches. Download or convert the file again.");
+    }
     needed = std::max(needed, end);
   }
   if (needed > source.size()) {

@@ -80,12 +80,9 @@ debian_mirrors() {
 fetch_lists() {
   [ -e "$work/apt/.fetched" ] && return
   mkdir -p "$work/apt/state/lists/partial" "$work/apt/cache/archives/partial"
-  local mirrors codename
+  local mirrors
   mirrors=$(debian_mirrors)
-  if [ -z "$mirrors" ]; then  # no lists here, as in a fresh container
-    codename=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
-    mirrors="http://deb.debian.org/debian ${codename:-bookworm} main"
-  fi
+  [ -n "$mirrors" ] || fail "this machine has no lists of Debian's packages: run \`apt-get update\` as root, then this again."
   sed 's/^/deb-src /' <<<"$mirrors" >"$work/apt/sources.list"
   # SQLite's amalgamation is put together by a Tcl script; Tcl is unpacked below, not installed.
   command -v tclsh >/dev/null || sed 's/^/deb /' <<<"$mirrors" >>"$work/apt/sources.list"

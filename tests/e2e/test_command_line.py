@@ -5,7 +5,7 @@ import unittest
 
 from harness import *
 
-VERBS = "serve run chat models pull ps status stop bench tokenize render logits validate".split()
+VERBS = "serve run chat models pull ps status stop bench tokenize render logits validate grammar eval table editor".split()
 
 
 class Help(TestCase):

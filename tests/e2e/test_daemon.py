@@ -86,7 +86,7 @@ class WithoutModel(TestCase):
         text = self.succeeds("serve", "--show-settings").stdout
         self.assertIn("threads", text)
         self.file(".config/glm-host/config.toml", text)
-        self.assertEqual(self.succeeds("serve", "--show-settings").stdout, text)
+        self.assertEqual(self.succeeds("serve", "--show-settings").stdout, text.replace(" (there is none yet)", ""))
         self.succeeds("models")
 
 
@@ -162,15 +162,40 @@ class Starts(TestCase):
         stale.close()
         self.succeeds(*ASK)
 
-    def test_a_damaged_host_json_is_told(self):
+    def test_a_damaged_host_json_of_a_dead_daemon_is_replaced(self):
         self.home.runtime.mkdir(parents=True)
         self.home.runtime.chmod(0o700)
         host = self.home.runtime / "host.json"
         host.write_text("{ nonsense")
         host.chmod(0o600)
-        result = self.glm(*ASK)
-        if result.returncode != OK:  # either way is fine: go on, or say which file
-            self.assertIn("host.json", result.stderr)
+        self.fails(NO_DAEMON, "status", says="No daemon is running")
+        self.succeeds(*ASK)
+
+    def test_a_damaged_host_json_of_a_living_daemon_is_told_with_the_way_out(self):
+        self.succeeds(*ASK)
+        (self.home.runtime / "host.json").write_text("{ nonsense")
+        for verb in (("status",), ("stop",), ASK):
+            self.fails(NO_DAEMON, *verb, says=["host.json is damaged", "glm stop --force"])
+        self.succeeds("stop", "--force")
+        self.succeeds(*ASK)
+
+    def test_relative_paths_mean_the_callers_folder(self):
+        folder = self.home.path / "project"
+        folder.mkdir()
+        (folder / "mine.gguf").symlink_to(DEFAULT_MODEL)
+        environment = {**self.home.environment, "GLM_HOST_HOME": "here"}
+
+        def glm(*arguments):
+            return subprocess.run([GLM, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+        self.addCleanup(lambda: glm("stop", "--force"))
+        for model in ("mine.gguf", "./mine.gguf", "../project/mine.gguf"):
+            result = glm("run", "-m", model, "--max-tokens", "2", "Hello")
+            self.assertEqual(result.returncode, OK, result.stderr)
+        self.assertTrue((folder / "here" / "data" / "memo.sqlite").exists())
+        self.assertEqual(glm("run", "-m", str(folder).lstrip("/") + "/mine.gguf", "Hello").returncode, NO_MODEL)
+        self.assertEqual(glm("stop", "-m", "").returncode, USAGE)
+        self.assertEqual(glm("status").returncode, OK)
 
     @needs_root
     def test_another_user_cannot_reach_it(self):

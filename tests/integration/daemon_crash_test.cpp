@@ -7,9 +7,13 @@
 #include <mutex>
 
 #include "tests/integration/daemon_process.h"
+#include "tests/unit/sanitizers.h"
 
 namespace glmhost::integration {
 namespace {
+
+// With a sanitizer each life takes seconds.
+constexpr int kLives = test::kSanitized ? 10 : 100;
 
 TEST_CASE("killed with -9 at a hundred random moments, no finished answer is lost") {
   DaemonProcess daemon{{"MAX_SEQUENCES", "8"}};
@@ -17,7 +21,7 @@ TEST_CASE("killed with -9 at a hundred random moments, no finished answer is los
   std::mutex mutex;
   std::map<std::string, std::string> finished;  // prompt to answer, over all lives of the daemon
   std::size_t lost = 0, checked = 0, begun = 0;
-  for (int life = 0; life < 100; ++life) {
+  for (int life = 0; life < kLives; ++life) {
     daemon.start();
     {
       const auto client = daemon.client();
@@ -28,7 +32,7 @@ TEST_CASE("killed with -9 at a hundred random moments, no finished answer is los
         sample.assign(finished.begin(), finished.end());
       }
       std::shuffle(sample.begin(), sample.end(), random);
-      if (life + 1 < 100 && sample.size() > 40) sample.resize(40);
+      if (life + 1 < kLives && sample.size() > 40) sample.resize(40);
       for (const auto& [prompt, content] : sample) {
         const auto outcome = client->start(raw(prompt, 12)).wait_for(kPatience);
         REQUIRE(outcome.has_value());
@@ -65,10 +69,10 @@ TEST_CASE("killed with -9 at a hundred random moments, no finished answer is los
       daemon.kill_now();
     }
   }
-  MESSAGE(finished.size() << " of " << begun << " requests finished over 100 lives; " << checked << " looked up again, "
-                          << lost << " lost");
+  MESSAGE(finished.size() << " of " << begun << " requests finished over " << kLives << " lives; " << checked
+                          << " looked up again, " << lost << " lost");
   CHECK(lost == 0);
-  CHECK(finished.size() > 100);
+  CHECK(finished.size() > static_cast<std::size_t>(kLives));
   daemon.start();
   const auto outcome = daemon.client()->start(raw("And the next one works?", 4)).wait_for(kPatience);
   REQUIRE(outcome.has_value());

@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 
 #include "tests/integration/daemon_process.h"
+#include "tests/unit/sanitizers.h"
 
 namespace glmhost::integration {
 namespace {
@@ -17,13 +17,12 @@ struct Tally {
 };
 
 constexpr std::size_t kClients = 200;
-constexpr std::size_t kRequests = 2000;
+constexpr std::size_t kRequests = test::kSanitized ? 400 : 2000;
 
 // Every client opens its share of the requests at once; every fifth request is one that all clients ask.
 Tally storm(const DaemonProcess& daemon, std::int32_t max_tokens) {
   std::vector<std::unique_ptr<protocol::Client>> clients;
   for (std::size_t i = 0; i < kClients; ++i) clients.push_back(daemon.client());
-  std::mutex mutex;
   std::map<std::string, std::string> contents;  // equal requests, equal answers
   std::vector<protocol::Client::Call> calls;
   std::vector<std::string> prompts;

@@ -215,7 +215,7 @@ class Serving(WindowsTestCase):
             self.assertIn(name, status)
         host = self.home.host_json()
         self.assertEqual((status["pid"], status["endpoint"]), (host["pid"], host["address"]))
-        self.assertEqual([model["name"] for model in status["models"]], ["smollm2-135m"])
+        self.assertIn("smollm2-135m", [model["name"] for model in status["models"]])  # others are there by their paths
 
     def test_the_answers_are_those_of_the_linux_program(self):
         sampled = ("--max-tokens", "40", "--temperature", "0.9", "--seed", "11", "--no-memo", "Tell a tale of a fox")

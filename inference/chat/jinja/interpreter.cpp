@@ -178,11 +178,12 @@ Value Interpreter::call_macro(const Macro& macro, const ScopePtr& scope, const A
   for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
     own->values.insert_or_assign(macro.parameters[i].first, arguments.positional[i]);
   }
-  for (const auto& [name, value] : arguments.named) {
+  for (const auto& given : arguments.named) {
+    const std::string& name = given.first;
     const bool known = name == "caller" || std::any_of(macro.parameters.begin(), macro.parameters.end(),
-                                                       [&](const auto& parameter) { return parameter.first == name; });
+                                                       [&given = name](const auto& it) { return it.first == given; });
     if (!known) fail("macro '" + macro.name + "' takes no keyword argument '" + name + "'");
-    if (!own->values.emplace(name, value).second) {
+    if (!own->values.emplace(name, given.second).second) {
       fail("macro '" + macro.name + "' got multiple values for argument '" + name + "'");
     }
   }

@@ -233,7 +233,9 @@ class Lexer {
       at_ += each.size();
       return;
     }
-    error(at_, "unexpected character '" + source().substr(at_, character_bytes(source(), at_)) + "'");
+    const std::string shown = source().substr(at_, character_bytes(source(), at_));
+    if (static_cast<unsigned char>(shown[0]) < 0x20) error(at_, "there is a control character");
+    error(at_, "unexpected character '" + shown + "'");
   }
 
   std::string digits(const char* also = "") {

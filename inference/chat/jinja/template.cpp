@@ -6,7 +6,11 @@
 namespace glmhost::jinja {
 namespace {
 
-std::string sentence_end(const std::string& message) {
+// Without control characters, which a template may bring into what it fails with.
+std::string sentence_end(std::string message) {
+  for (char& byte : message) {
+    if (static_cast<unsigned char>(byte) < 0x20) byte = ' ';
+  }
   return message.ends_with('.') ? message : message + ".";
 }
 

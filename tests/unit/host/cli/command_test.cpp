@@ -110,6 +110,40 @@ TEST_CASE("a value that does not fit is refused with the flag, the value and the
   CHECK(contains(refusal({"--text="}), "missing"));
 }
 
+TEST_CASE("a value that is missing is not taken from what follows") {
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
+           {"--whole"}, {"--whole", "--flag"}, {"-m"}, {"-m", "--stop", "x"}, {"--text=", "word"}, {"--whole", "-h"}}) {
+    CAPTURE(bad);
+    CHECK(contains(refusal(bad), "is missing: write `--"));
+  }
+  CHECK(contains(refusal({"--whole"}), "`--whole N`"));
+  CHECK(parse({"-mx"}).text == "x");
+  CHECK(parse({"--text", "--no-flag"}).text == "--no-flag");
+  CHECK(parse({"--stop=--flag"}).texts == std::vector<std::string>{"--flag"});
+}
+
+TEST_CASE("what is given twice, and switches with values, are told in words") {
+  CHECK(contains(refusal({"--whole", "1", "--whole=2"}), "The flag --whole is given twice"));
+  CHECK(contains(refusal({"-m", "a", "--text", "b"}), "The flag --text is given twice"));
+  CHECK(parse({"--flag", "--flag"}).flag);
+  CHECK(contains(refusal({"--flag=perhaps"}), "The flag --flag takes no value"));
+}
+
+TEST_CASE("values are UTF-8 text") {
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{{"--text", "a\xff"},
+                                                                                   {"--text=a\xff"},
+                                                                                   {"-ma\xff"},
+                                                                                   {"--stop", "x", "--stop", "a\xff"},
+                                                                                   {"--choice", "a\xff"}}) {
+    CHECK(contains(refusal(bad), "is not UTF-8 text: byte 2"));
+  }
+  Command command(kText);
+  std::string file;
+  command.text("--file", file, "FILE", "A path");
+  command.parse(std::vector<std::string>{"--file", "a\xff"});
+  CHECK(file == "a\xff");
+}
+
 TEST_CASE("a flag that does not exist gets the nearest one") {
   CHECK(contains(refusal({"--chioce", "b"}), "There is no flag `--chioce`; did you mean `--choice`?"));
   CHECK(contains(refusal({"--fractoin=1"}), "did you mean `--fraction`?"));
@@ -128,6 +162,29 @@ TEST_CASE("help is a text of its own and no failure") {
       CHECK(contains(help.text, "Usage: glm try [flags] [WORDS...]"));
       CHECK(contains(help.text, "--fraction"));
       CHECK(contains(help.text, "Examples:\n  glm try one two"));
+      CHECK_FALSE(contains(help.text, "--json"));
+    }
+  }
+}
+
+TEST_CASE("help fits on a narrow terminal and keeps its paragraphs") {
+  const std::string long_text =
+      "One sentence that is much longer than a line of a terminal can be, so that it has to be broken.\n\nAnother.";
+  Command command({.verb = "try", .words = "", .summary = "Try", .details = long_text, .examples = "  glm try"});
+  bool flag = false;
+  std::string text;
+  command.flag("--json", flag, "Print " + std::string(20, 'x') + " " + long_text.substr(0, 90));
+  command.text("--a-flag-with-a-name-beyond-all-measure", text, "PLACEHOLDER", "What it does");
+  try {
+    command.parse(std::vector<std::string>{"--help"});
+    FAIL("no help");
+  } catch (const HelpRequested& help) {
+    CHECK(contains(help.text, "\n\nAnother.\n"));
+    CHECK(contains(help.text, "With --json a failure is told on stdout too"));
+    for (std::size_t at = 0; at < help.text.size();) {
+      const std::size_t end = help.text.find('\n', at);
+      CHECK(end - at <= 80);
+      at = end + 1;
     }
   }
 }

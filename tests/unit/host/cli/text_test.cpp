@@ -6,7 +6,7 @@
 #include "host/cli/json_text.h"
 #include "host/cli/progress_bar.h"
 #include "host/cli/status_text.h"
-#include "host/cli/table.h"
+#include "host/cli/text_table.h"
 
 using namespace glmhost::cli;
 using namespace glmhost::protocol;
@@ -81,6 +81,18 @@ TEST_CASE("each error of the daemon has its exit code") {
   CHECK(exit_code(glmhost::ErrorKind::bad_file) == ExitCode::model_load_failed);
 }
 
+TEST_CASE("each exit code has a name for scripts") {
+  CHECK(name(ExitCode::usage) == "bad_request");
+  CHECK(name(ExitCode::failure) == "failed");
+  CHECK(name(ExitCode::already_running) == "already_running");
+  for (const ErrorCode code : {ErrorCode::no_model, ErrorCode::model_load_failed, ErrorCode::bad_request,
+                               ErrorCode::too_large, ErrorCode::cancelled, ErrorCode::deadline, ErrorCode::busy}) {
+    CHECK(name(exit_code(code)) == glmhost::protocol::name(code));
+  }
+  CHECK(Failure(ExitCode::no_daemon, "x").error_code() == "no_daemon");
+  CHECK(Failure(ExitCode::failure, "x", "internal").error_code() == "internal");
+}
+
 TEST_CASE("an answer as JSON holds all of it") {
   Result result;
   result.content = "Hi\n";
@@ -92,8 +104,8 @@ TEST_CASE("an answer as JSON holds all of it") {
   CHECK(json["finish_reason"] == "stop");
   CHECK(json["from_memo"] == false);
   CHECK(json["usage"]["prompt_tokens"] == 5);
-  const Json error = answer_json(ErrorMessage{ErrorCode::busy, "Later."});
-  CHECK(error.dump() == R"({"error":{"code":"busy","sentence":"Later."}})");
+  CHECK(json_line(error_json("busy", "Later.\xff")) ==
+        "{\"error\":{\"code\":\"busy\",\"message\":\"Later.\xEF\xBF\xBD\"}}\n");
 }
 
 TEST_CASE("a status is told in words") {

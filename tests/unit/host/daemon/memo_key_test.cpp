@@ -24,6 +24,12 @@ struct Named {
   Hash128 key() const { return memo_key(content, family, prompt, request); }
 };
 
+using Form = protocol::OutputForm;
+
+Form form(Form::Kind kind, std::string text, std::vector<std::string> choices = {}) {
+  return {.kind = kind, .text = std::move(text), .choices = std::move(choices)};
+}
+
 TEST_CASE("whatever decides the answer is in the key") {
   const std::vector<std::function<void(Named&)>> changes{
       [](Named&) {},
@@ -56,6 +62,27 @@ TEST_CASE("whatever decides the answer is in the key") {
         n.request.stop = {"", "ab"};
       },
       [](Named& n) { n.request.temperature = 0; },
+      [](Named& n) { n.request.tools = nlohmann::ordered_json::array(); },
+      [](Named& n) {
+        n.request.tools = {{{"name", "a"}, {"parameters", {{"type", "string"}}}}};
+      },
+      [](Named& n) {
+        n.request.tools = {{{"name", "a"}, {"parameters", {{"type", "number"}}}}};
+      },
+      [](Named& n) { n.request.form = form(Form::Kind::regex, "number"); },
+      [](Named& n) { n.request.form = form(Form::Kind::type, "number"); },
+      [](Named& n) { n.request.form = form(Form::Kind::type, "date"); },
+      [](Named& n) { n.request.form = form(Form::Kind::choice, "", {"ab"}); },
+      [](Named& n) {
+        n.request.form = form(Form::Kind::choice, "", {"a", "b"});
+      },
+      [](Named& n) {
+        n.request.form = form(Form::Kind::choice, "", {"b", "a"});
+      },
+      [](Named& n) {
+        n.request.form = form(Form::Kind::type, "date");
+        n.request.enable_thinking = false;
+      },
   };
   std::set<Hash128> keys;
   for (const auto& change : changes) {

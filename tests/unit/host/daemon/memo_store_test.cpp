@@ -64,8 +64,10 @@ std::string read_file(const fs::path& file) {
 TEST_CASE("an answer comes back whole, also from a store opened again") {
   const Fixture fixture;
   MemoAnswer whole = answer(1);
-  whole.content = std::string("nul \0 byte, 中文, \xF0\x9F\x98\x80", 26);
-  whole.logprobs = {{{"a", -0.25f}, {"\xEF\xBF\xBD", -3.5f}}, {}, {{"", 0.0f}}};
+  whole.content = std::string("nul \0 byte, 中文, \xF0\x9F\x98\x80", 24);
+  whole.logprobs = {{{"a", -0.25f, -0.125f}, {"\xEF\xBF\xBD", -3.5f, std::nullopt}}, {}, {{"", 0.0f, std::nullopt}}};
+  whole.tool_calls = {{"call_0", "get_weather", R"({"city":"北京"})", "complete", "", "<tool_call>..."},
+                      {"call_1", "", "{}", "cut_off", "The answer ended.", ""}};
   {
     Log log(quiet());
     MemoStore store(fixture.options(), log);
@@ -82,14 +84,58 @@ TEST_CASE("an answer comes back whole, also from a store opened again") {
   CHECK(found->finish_reason == "stop");
   CHECK(found->prompt_tokens == 1);
   CHECK(found->generated_tokens == 7);
-  REQUIRE(found->logprobs.size() == 3);
-  REQUIRE(found->logprobs[0].size() == 2);
-  CHECK(found->logprobs[0][1].text == "\xEF\xBF\xBD");
-  CHECK(found->logprobs[0][1].logprob == -3.5f);
-  CHECK(found->logprobs[1].empty());
+  CHECK(found->logprobs == whole.logprobs);
+  CHECK(found->tool_calls == whole.tool_calls);
   CHECK(store.find(key(2)).has_value());  // empty texts are texts
   CHECK_FALSE(store.find(key(3)).has_value());
   CHECK(store.statistics().answers == 2);
+}
+
+// As the program wrote it before answers could have calls of tools, with the checksum that it wrote.
+void write_version_1(const fs::path& file) {
+  fs::create_directories(file.parent_path());
+  SqliteConnection connection(platform::to_utf8(file));
+  connection.execute(R"(
+    PRAGMA auto_vacuum = INCREMENTAL;
+    CREATE TABLE answer (
+      key BLOB PRIMARY KEY NOT NULL, used INTEGER NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER NOT NULL,
+      finish_reason BLOB NOT NULL, prompt_tokens INTEGER NOT NULL, generated_tokens INTEGER NOT NULL,
+      content BLOB NOT NULL, reasoning BLOB NOT NULL, logprobs BLOB NOT NULL);
+    CREATE INDEX answer_by_use ON answer (used, bytes);
+    CREATE TABLE model_file (
+      path BLOB PRIMARY KEY NOT NULL, bytes INTEGER NOT NULL, modified INTEGER NOT NULL, revision INTEGER NOT NULL,
+      content BLOB NOT NULL, family BLOB NOT NULL);
+    PRAGMA application_id = 1196182856;
+    PRAGMA user_version = 1;)");
+  const MemoAnswer old = answer(1);
+  const auto key_bytes = key(1).bytes();
+  connection.prepare("INSERT INTO answer VALUES (?1, 1, 300, ?2, ?3, 1, 7, ?4, ?5, ?6)")
+      .bind(1, {reinterpret_cast<const char*>(key_bytes.data()), key_bytes.size()})
+      .bind(2, std::int64_t{-4911540028647204406})
+      .bind(3, old.finish_reason)
+      .bind(4, old.content)
+      .bind(5, old.reasoning)
+      .bind(6, "")
+      .run();
+}
+
+TEST_CASE("the answers of a file of version 1 are taken over") {
+  Fixture fixture;
+  write_version_1(fixture.file);
+  MemoAnswer with_calls = answer(2);
+  with_calls.tool_calls = {{"call_0", "f", "{}", "complete", "", "f"}};
+  for (int opened = 0; opened < 2; ++opened) {
+    MemoStore store(fixture.options(), fixture.log);
+    CHECK(store.problem().empty());
+    REQUIRE(has(store, 1));
+    CHECK(store.find(key(1))->tool_calls.empty());
+    CHECK(store.statistics().answers == std::size_t{1} + static_cast<std::size_t>(opened));
+    CHECK(store.store(Answers{{key(2), with_calls}}));
+    REQUIRE(store.find(key(2)).has_value());
+    CHECK(store.find(key(2))->tool_calls == with_calls.tool_calls);
+  }
+  CHECK_FALSE(fixture.exists("memo.sqlite.version-1"));
+  CHECK_FALSE(fixture.exists("memo.sqlite.damaged"));
 }
 
 #ifndef _WIN32
@@ -158,7 +204,7 @@ TEST_CASE("a model's identity counts only for the file it was computed from") {
   const auto found = store.find_identity(model, {10, 20});
   REQUIRE(found.has_value());
   CHECK(found->content == identity.content);
-  CHECK(found->family == identity.family);
+  CHECK(found->chat_template == identity.chat_template);
   CHECK_FALSE(store.find_identity(model, {10, 21}).has_value());
   CHECK_FALSE(store.find_identity(model, {11, 20}).has_value());
   CHECK_FALSE(store.find_identity(fixture.folder.path() / "other.gguf", {10, 20}).has_value());

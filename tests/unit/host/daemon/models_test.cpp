@@ -131,6 +131,8 @@ TEST_CASE("a file replaced on disk is another model") {
   const auto client = host.client();
   const std::string before = result_of(ask(*client, raw("hello", 30))).content;
   auto running = client->start(fresh("tiny", 1500));
+  const auto tokens = daemon.counters().generated_tokens;
+  while (daemon.counters().generated_tokens == tokens) std::this_thread::yield();
   fs::remove(host.models() / "tiny.gguf");
   host.add_model("tiny", "glm4-a");
   const Result after = result_of(ask(*client, raw("hello", 30)));

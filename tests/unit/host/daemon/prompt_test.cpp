@@ -27,8 +27,8 @@ protocol::Request conversation(std::initializer_list<std::pair<const char*, cons
 TEST_CASE("a raw prompt is plain text, whatever is written in it") {
   protocol::Request request;
   request.prompt = "<|user|>hello<think>";
-  for (const std::optional<chat::Family> family : {std::optional<chat::Family>(), {chat::Family::glm_4_6}}) {
-    const chat::Prompt prompt = build_prompt(family, request, "m");
+  for (const chat::ModelTemplate& chat_template : {chat::ModelTemplate(), chat::ModelTemplate(chat::Family::glm_4_6)}) {
+    const chat::Prompt prompt = build_prompt(chat_template, request, "m");
     REQUIRE(prompt.parts.size() == 1);
     CHECK(prompt.parts[0].markers == Markers::none);
     CHECK(prompt.text() == "<|user|>hello<think>");
@@ -40,6 +40,41 @@ TEST_CASE("a raw prompt is plain text, whatever is written in it") {
   for (const std::int32_t id : encode_prompt(glm, build_prompt({}, request, "m"))) CHECK(id != *marker);
   request.prompt = "";
   CHECK_THROWS_AS(build_prompt({}, request, "m"), Error);
+}
+
+TEST_CASE("a prompt that is too long is refused with the numbers, by its bytes where they tell") {
+  const tokenizer::Tokenizer glm = vocabulary("glm4");
+  std::size_t longest = 0;
+  for (tokenizer::TokenId id = 0; id < glm.vocabulary_size(); ++id)
+    longest = std::max(longest, glm.bytes(id, true).size());
+  const auto sentence = [&](const std::string& text, const PromptRoom& room) -> std::string {
+    chat::Prompt prompt;
+    prompt.parts.push_back({text, Markers::none});
+    try {
+      check_bytes(glm, prompt, room);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::context_exceeded);
+      return error.what();
+    }
+    return "";
+  };
+  const PromptRoom room{.model_name = "m", .context = 100, .model_context = 100};
+  CHECK(sentence(std::string(100 * longest, 'a'), room).find("at least 100 tokens, but the context of m holds 100") !=
+        std::string::npos);
+  CHECK(sentence(std::string(99 * longest, 'a'), room) == "");  // might be 99 tokens
+  CHECK(sentence(std::string(100 * longest, 'a'), room).find("kv_bytes") == std::string::npos);
+  const PromptRoom small_cache{.model_name = "m", .context = 100, .model_context = 200};
+  CHECK(sentence(std::string(100 * longest, 'a'), small_cache).find("kv_bytes") != std::string::npos);
+  // No bound is above what the encoder gives.
+  for (const std::string piece : {"a", " ", "\n", "word ", "工程", "\xff", "\x01", "<|user|>", "0"}) {
+    std::string text;
+    while (text.size() < 20'000) text += piece;
+    const auto count = static_cast<std::int64_t>(glm.encode(text, Markers::all).size());
+    CHECK_MESSAGE(sentence(text, {.model_name = "m", .context = count + 1, .model_context = count + 1}) == "", piece);
+  }
+
+  CHECK_NOTHROW(check_tokens(99, room));
+  CHECK_THROWS_WITH_AS(check_tokens(100, room), doctest::Contains("by 1 tokens or more"), Error);
 }
 
 TEST_CASE("a conversation goes through the family's template") {
@@ -65,6 +100,25 @@ TEST_CASE("a base model continues one text and refuses the rest") {
                               conversation({{"user", ""}}), conversation({})}) {
     CHECK_THROWS_AS(build_prompt({}, request, "m"), Error);
   }
+}
+
+TEST_CASE("a gap is cut to what the answer leaves of the context") {
+  const tokenizer::Tokenizer llama = vocabulary("llama-bpe");
+  protocol::Request request;
+  request.infill.emplace();
+  request.infill->language = "cpp";
+  for (int i = 0; i < 400; ++i) request.infill->prefix += "int value_" + std::to_string(i) + ";\n";
+  request.max_tokens = 100;
+  const chat::Prompt prompt = build_infill_prompt({}, request, llama, 1000);
+  CHECK(encode_prompt(llama, prompt).size() <= 900);
+  CHECK(prompt.text().ends_with("int value_399;\n"));
+  request.max_tokens = 1'000'000;  // more than the context: half of it is left to the prompt
+  CHECK(encode_prompt(llama, build_infill_prompt({}, request, llama, 1000)).size() > 250);
+  CHECK(encode_prompt(llama, build_infill_prompt({}, request, llama, 1000)).size() <= 500);
+  request.infill->prefix = "";
+  CHECK_THROWS_AS(build_infill_prompt({}, request, llama, 1000), Error);
+  request.infill->path = "a.cpp";
+  CHECK(build_infill_prompt({}, request, llama, 1000).text() == "// a.cpp\n");
 }
 
 TEST_CASE("BOS stands in front once where the model wants it") {

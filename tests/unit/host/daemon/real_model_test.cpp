@@ -47,7 +47,7 @@ TEST_CASE("the default model holds a conversation") {
   CHECK(result.finish_reason == "stop");
   CHECK(streamed == result.content);
   const protocol::ModelStatus status = model_status(*client, "smollm2-135m");
-  CHECK(status.chat_template == "smollm2 (built in)");
+  CHECK(status.chat_template == "model file");
   CHECK(status.context_tokens == 8192);
 
   // Cancelled in the middle of a long prompt: the rest of it is never computed.

@@ -123,8 +123,19 @@ TEST_CASE("a file that fails the caller's check or its digest never gets into th
   const ModelStore store(folder / "store");
   PullRequest request;
   request.source = utf8(source);
-  request.check = [](const fs::path&) { throw std::runtime_error("This is no model."); };
+  std::vector<fs::path> checked;
+  request.check = [&](const fs::path& file) {
+    checked.push_back(file);
+    throw std::runtime_error("This is no model.");
+  };
   CHECK(sentence_of([&] { pull(store, request, {}); }) == "This is no model.");
+  CHECK(checked == std::vector<fs::path>{source});  // before it was copied
+  CHECK(store.list().empty());
+
+  request.check = [&](const fs::path& file) {
+    if (file != source) throw std::runtime_error("The copy is no model.");
+  };
+  CHECK(sentence_of([&] { pull(store, request, {}); }) == "The copy is no model.");
   CHECK(store.list().empty());
   CHECK(incoming_is_clean(store.folder()));
 

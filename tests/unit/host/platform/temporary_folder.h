@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "host/platform/process.h"
@@ -32,5 +33,10 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+inline std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+}
 
 }  // namespace glmhost::test

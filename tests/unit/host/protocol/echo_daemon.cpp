@@ -130,7 +130,10 @@ void EchoDaemon::generate(ServerSocket& socket) {
     if (open.credits > 0) {
       --open.credits;
       ++seen_.deltas;
-      socket.send(key.first, {key.second, Delta{std::exchange(open.unsent, ""), "", {}}});
+      socket.send(
+          key.first,
+          {key.second,
+           Delta{.content = std::exchange(open.unsent, ""), .reasoning = {}, .logprobs = {}, .tool_calls = {}}});
     }
     if (open.made < open.request.max_tokens) {
       ++entry;

@@ -69,7 +69,7 @@ TEST_CASE("a damaged host.json is an error that says what to do") {
         "{\"address\": \"ipc:///x\", \"pid\": 1, \"protocol_version\": \"1\"}"}) {
     const std::string error = read_error(folder.path(), text);
     CHECK(has(error, "host.json is damaged"));
-    CHECK(has(error, "glm serve"));
+    CHECK(has(error, "glm stop --force"));
   }
   CHECK(has(read_error(folder.path(), std::string(20'000, ' ')), "larger than"));
   CHECK(has(read_error(folder.path(), std::string(10'000, '[')), "damaged"));

@@ -167,8 +167,10 @@ TEST_CASE("text that is not UTF-8, named by its field") {
 }
 
 TEST_CASE("exactly one source") {
-  CHECK(has(refused(message(Kind::request, Json::object())).error.sentence, "one of \"messages\" and \"prompt\""));
+  CHECK(has(refused(message(Kind::request, Json::object())).error.sentence,
+            "one of \"messages\", \"prompt\" and \"infill\""));
   CHECK(has(request_error({{"prompt", "x"}, {"messages", {kUserMessage}}}), "Only one of"));
+  CHECK(has(request_error({{"prompt", "x"}, {"infill", {{"prefix", "x"}}}}), "Only one of"));
   CHECK(has(request_error({{"prompt", ""}}), "\"prompt\" is empty"));
   CHECK(has(request_error({{"messages", Json::array()}}), "\"messages\" is empty"));
 }
@@ -282,7 +284,8 @@ TEST_CASE("answers of a daemon that breaks the rules") {
   CHECK(has(error_of(Kind::delta, {{"content", 5}}), "\"content\""));
   for (const Json& logprobs :
        {Json("x"), Json({5}), Json({{5}}), Json({{{"a"}}}), Json({{{"a", 0.5}}}), Json({{{5, -1}}}),
-        Json({{{"a", std::numeric_limits<double>::quiet_NaN()}}}), Json({{{"a", -1, 2}}})}) {
+        Json({{{"a", std::numeric_limits<double>::quiet_NaN()}}}), Json({{{"a", -1, 2}}}), Json({{{"a", -1, "x"}}}),
+        Json({{{"a", -1, std::numeric_limits<double>::quiet_NaN()}}}), Json({{{"a", -1, -1, -1}}})}) {
     CHECK(has(error_of(Kind::delta, {{"logprobs", logprobs}}), "\"logprobs\""));
   }
   CHECK(has(error_of(Kind::result, {{"usage", {{"prompt_tokens", -1}}}}), "\"usage.prompt_tokens\""));
@@ -324,4 +327,67 @@ TEST_CASE("valid messages cut short or with bytes changed never do harm") {
   }
   CHECK(refusals > 1000);
   CHECK(refusals < 4000);
+}
+
+TEST_CASE("the form of an answer: its kind, what it needs, and what it excludes") {
+  const auto error = [](Json form) { return request_error({{"form", std::move(form)}}); };
+  CHECK(has(error("x"), "\"form\" must be a map"));
+  CHECK(has(error(Json::object()), "\"form.kind\" is missing"));
+  CHECK(has(error({{"kind", 3}}), "\"form.kind\" must be text"));
+  CHECK(has(error({{"kind", "xml"}}), "one of json_schema, regex, grammar, choice and type"));
+  for (const char* kind : {"json_schema", "regex", "grammar", "type"}) {
+    CHECK(has(error({{"kind", kind}}), "\"form.text\" is missing"));
+    CHECK(has(error({{"kind", kind}, {"text", Json::object()}}), "\"form.text\" must be text"));
+  }
+  CHECK(has(error({{"kind", "choice"}}), "\"form.choices\" is missing"));
+  CHECK(has(error({{"kind", "choice"}, {"choices", "a,b"}}), "\"form.choices\" must be a list"));
+  CHECK(has(error({{"kind", "choice"}, {"choices", Json::array({"a", 1})}}), "\"form.choices\" must hold only text"));
+  CHECK(has(error({{"kind", "choice"}, {"choices", Json(1'000'001, 0)}}), "at most 1000000"));
+  const Json digits = {{"kind", "regex"}, {"text", "[0-9]"}};
+  CHECK(has(request_error({{"form", digits}, {"stop", {"a"}}}), "\"stop\" and \"form\" cannot be combined"));
+  CHECK(has(request_error({{"form", digits}, {"tools", Json::array()}, {"messages", {kUserMessage}}}),
+            "Only one of \"form\" and \"tools\""));
+}
+
+TEST_CASE("tools: a list of maps, and a conversation to use them in") {
+  const auto error = [](Json tools) {
+    return request_error({{"tools", std::move(tools)}, {"messages", {kUserMessage}}});
+  };
+  CHECK(has(error("x"), "\"tools\" must be a list"));
+  CHECK(has(error(Json::array({5})), "\"tools[0]\" must be a map"));
+  CHECK(has(error(Json(1001, Json::object())), "at most 1000"));
+  CHECK(has(request_error({{"tools", Json::array()}}), "need a conversation"));
+}
+
+TEST_CASE("calls of tools that a daemon tells of wrongly") {
+  for (const Kind kind : {Kind::delta, Kind::result}) {
+    const auto error = [&](const Json& calls) {
+      const auto decoded = decode_daemon(views(message(kind, Json{{"tool_calls", calls}})));
+      const auto* const refusal = std::get_if<DecodeError>(&decoded);
+      REQUIRE(refusal != nullptr);
+      return refusal->error.sentence;
+    };
+    CHECK(has(error("x"), "\"tool_calls\" must be a list"));
+    CHECK(has(error(Json::array({5})), "Each entry of \"tool_calls\" must be a map"));
+    CHECK(has(error(Json::array({Json::object()})), "\"tool_calls[0].id\" is missing"));
+    CHECK(has(error({{{"id", "a"}}, {{"id", "b"}, {"arguments", Json::object()}}}), "\"tool_calls[1].arguments\""));
+  }
+}
+
+TEST_CASE("a gap to be filled: what must be a map, text, or not too long a list") {
+  const auto error = [](Json infill) {
+    return refused(message(Kind::request, Json{{"infill", std::move(infill)}})).error.sentence;
+  };
+  CHECK(has(error("x"), "infill"));
+  CHECK(has(error({{"prefix", 3}}), "infill.prefix"));
+  CHECK(has(error({{"suffix", Json::array()}}), "infill.suffix"));
+  CHECK(has(error({{"one_line", 1}}), "infill.one_line"));
+  CHECK(has(error({{"language", std::string(257, 'x')}}), "infill.language"));
+  CHECK(has(error({{"path", std::string(4097, 'x')}}), "infill.path"));
+  CHECK(has(error({{"context", "x"}}), "infill.context"));
+  CHECK(has(error({{"context", {{{"path", "a"}, {"text", 1}}}}}), "infill.context[0].text"));
+  CHECK(has(error({{"context", Json(257, Json::object())}}), "infill.context"));
+  const auto accepted = decode_client(views(message(Kind::request, Json{{"infill", {{"prefix", "x"}}}})));
+  REQUIRE(std::holds_alternative<Envelope<ClientMessage>>(accepted));
+  CHECK(std::get<Request>(std::get<Envelope<ClientMessage>>(accepted).message).infill->prefix == "x");
 }

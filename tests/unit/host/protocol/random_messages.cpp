@@ -84,6 +84,30 @@ Hello hello(Random& random) {
   return {any<std::uint32_t>(random), text(random), text(random), any<std::uint32_t>(random)};
 }
 
+OutputForm form(Random& random) {
+  OutputForm made;
+  made.kind = static_cast<OutputForm::Kind>(below(random, 5));
+  if (made.kind == OutputForm::Kind::choice) {
+    for (auto i = below(random, 5); i > 0; --i) made.choices.push_back(text(random));
+  } else {
+    made.text = text(random, 2000);
+  }
+  return made;
+}
+
+std::vector<ToolCall> tool_calls(Random& random) {
+  std::vector<ToolCall> made;
+  for (auto i = below(random, 4); i > 0; --i) {
+    made.push_back({.id = some_text(random),
+                    .name = text(random),
+                    .arguments = text(random, 500),
+                    .status = text(random),
+                    .problem = text(random, 200),
+                    .source = text(random, 500)});
+  }
+  return made;
+}
+
 Request request(Random& random) {
   Request made;
   made.model = text(random);
@@ -95,8 +119,16 @@ Request request(Random& random) {
       if (coin(random)) message["tool_calls"] = json(random, 5);
       made.messages.push_back(std::move(message));
     }
-  } else {
+  } else if (coin(random)) {
     made.prompt = some_text(random, 5000);
+  } else {
+    Infill& infill = made.infill.emplace();
+    infill.prefix = text(random, 5000);
+    infill.suffix = text(random, 500);
+    infill.language = text(random);
+    infill.path = text(random);
+    infill.one_line = coin(random);
+    for (auto i = below(random, 4); i > 0; --i) infill.context.push_back({text(random), text(random, 300)});
   }
   if (coin(random)) made.enable_thinking = coin(random);
   made.max_tokens = any<std::int32_t>(random, 1, 1'048'576);
@@ -107,7 +139,22 @@ Request request(Random& random) {
   made.repetition_penalty = std::uniform_real_distribution<float>(0.001f, 10)(random);
   made.seed = any<std::uint64_t>(random);
   made.logprobs = any<std::int32_t>(random, 0, 20);
-  for (auto i = below(random, 17); i > 0; --i) made.stop.push_back(some_text(random, 256));
+  // What ends the answer, or what it is to be: one of them at most.
+  switch (below(random, 4)) {
+    case 0:
+      made.form = form(random);
+      break;
+    case 1:
+      for (auto i = below(random, 17); i > 0; --i) made.stop.push_back(some_text(random, 256));
+      break;
+    case 2:
+      if (made.messages.is_null()) break;
+      made.tools = nlohmann::ordered_json::array();
+      for (auto i = below(random, 4); i > 0; --i) made.tools.push_back({{"function", json(random, 4)}});
+      break;
+    default:
+      break;
+  }
   made.priority = coin(random) ? Priority::batch : Priority::interactive;
   made.deadline_ms = any<std::uint32_t>(random, 1, 86'400'000);
   made.credits = any<std::uint32_t>(random, 0, kMaxCredits);
@@ -116,12 +163,18 @@ Request request(Random& random) {
 }
 
 Delta delta(Random& random) {
-  Delta made{text(random, 500), text(random, 500), {}};
+  Delta made;
+  made.content = text(random, 500);
+  made.reasoning = text(random, 500);
+  made.tool_calls = tool_calls(random);
   for (auto i = below(random, 4); i > 0; --i) {
     auto& candidates = made.logprobs.emplace_back();
     for (auto j = below(random, 21); j > 0; --j) {
       const float logprob = coin(random) ? 0 : -std::uniform_real_distribution<float>(0, 1e30f)(random);
-      candidates.push_back({text(random), below(random, 20) == 0 ? -std::numeric_limits<float>::infinity() : logprob});
+      TokenProbability& one = candidates.emplace_back();
+      one.text = text(random);
+      one.logprob = below(random, 20) == 0 ? -std::numeric_limits<float>::infinity() : logprob;
+      if (coin(random)) one.constrained_logprob = -std::uniform_real_distribution<float>(0, 100)(random);
     }
   }
   return made;
@@ -130,6 +183,7 @@ Delta delta(Random& random) {
 Result result(Random& random) {
   return {text(random, 5000),
           text(random, 500),
+          tool_calls(random),
           text(random),
           text(random),
           coin(random),

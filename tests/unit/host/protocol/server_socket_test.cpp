@@ -260,7 +260,8 @@ TEST_CASE("a peer that never reads is dropped before memory is gone") {
   client.socket().set(zmq::sockopt::rcvhwm, 1);
   client.send({0, kHello});
   const PeerId peer = server.next<Incoming>().peer;
-  const Delta delta{std::string(100, 'x'), "", {}};
+  Delta delta;
+  delta.content.assign(100, 'x');
   int sent = 0;
   while (sent < 500'000 && server.socket.send(peer, {1, delta})) ++sent;
   CHECK(sent > 10'000);

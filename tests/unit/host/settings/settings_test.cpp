@@ -112,6 +112,28 @@ idle_exit_s = 90
   CHECK(load(folder.config(doc), {}, {}).max_sequences == Settings{}.max_sequences);
 }
 
+TEST_CASE("the documentation shows the values that hold and where they come from") {
+  const Folder folder;
+  const fs::path file = folder.config("max_queue = 7\nthreads = 1\nlog_files = 5\n");
+  const Environment environment = {{"GLM_HOST_THREADS", "2"}, {"GLM_HOST_KV_BYTES", "1 GiB"}};
+  const std::string doc =
+      documentation(file, environment, std::vector<Flag>{{"default_model", "a \"b\" \\ c"}, {"kv_bytes", "1024"}});
+  const auto has = [&](const std::string& line) { return doc.find("\n" + line + "\n") != std::string::npos; };
+  CHECK(doc.find(glmhost::platform::to_utf8(file)) != std::string::npos);
+  CHECK(doc.find("there is none yet") == std::string::npos);
+  CHECK(has("max_queue = 7  # from config.toml"));
+  CHECK(has("threads = 2  # from the environment variable GLM_HOST_THREADS"));
+  CHECK(has("kv_bytes = \"1 KiB\"  # from the flag --kv-bytes"));
+  CHECK(has("# log_files = 5"));  // as it is by default
+  CHECK(has("default_model = \"a \\\"b\\\" \\\\ c\"  # from the flag --default-model"));
+
+  const Settings again = load(folder.config(doc), {}, {});
+  CHECK(again.threads == 2);
+  CHECK(again.kv_bytes == 1024);
+  CHECK(again.default_model == "a \"b\" \\ c");
+  CHECK_THROWS_AS(documentation(file, {}, std::vector<Flag>{{"threads", "many"}}), SettingsError);
+}
+
 TEST_CASE("flags win over the environment, which wins over the file") {
   const Folder folder;
   const fs::path file = folder.config("threads = 1\nmax_queue = 1\nlog_files = 1\n");
@@ -180,6 +202,7 @@ TEST_CASE("what is no settings file is told apart") {
   CHECK(mentions(sentence(folder.config(std::string(2 << 20, '#'))), {"larger than 1 MiB"}));
   CHECK(mentions(sentence(folder.path()), {"is a folder"}));
   CHECK(mentions(sentence(folder.config(std::string(100'000, '['))), {"not valid TOML"}));
+  CHECK(mentions(sentence(folder.config("[.]\n")), {"line 1", "not valid TOML"}));
   CHECK(sentence(folder.config("\xef\xbb\xbfthreads = 1\r\n")).empty());  // as Windows editors write it
 }
 

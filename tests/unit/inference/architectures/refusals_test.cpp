@@ -103,7 +103,9 @@ TEST_CASE("a hyper-parameter is missing or out of range") {
       {"nextn_predict_layers", 2},
       {"context_length", 4000000000},
   };
-  for (const auto& [key, value] : wrong) {
+  for (const auto& entry : wrong) {
+    const auto& key = entry.first;
+    const auto& value = entry.second;
     CAPTURE(value);
     RandomModel model;
     model.integers[key] = value;

@@ -132,7 +132,9 @@ TEST_CASE("every vendor's template is recognised") {
       {"Qwen-Qwen2.5-7B-Instruct.jinja", Family::chatml},
       {"Qwen-Qwen3-0.6B.jinja", std::nullopt},  // a reasoning model: more than ChatML
   };
-  for (const auto& [file, family] : files) {
+  for (const auto& entry : files) {
+    const auto& file = entry.first;
+    const auto& family = entry.second;
     std::ifstream in(folder / file, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
@@ -168,7 +170,9 @@ TEST_CASE("a file without a known template is known by architecture and markers,
       {{"deepseek2", "DeepSeek-V3", "", false}, std::nullopt},
       {{"llama", "", ""}, std::nullopt},
   };
-  for (const auto& [facts, family] : files) {
+  for (const auto& entry : files) {
+    const auto& facts = entry.first;
+    const auto& family = entry.second;
     CHECK_MESSAGE(detect(facts) == family, facts.architecture, " ", facts.name);
   }
 }

@@ -39,8 +39,8 @@ Json request_of(const std::string& text, std::string_view family) {
   if (metadata) messages[4]["metadata"] = text;
   if (!gemma) messages.push_back({{"role", metadata ? "observation" : "tool"}, {"content", text}});
   Json request = {{"messages", messages}};
-  if (calls || metadata) request["tools"] = {tool};
-  if (family == "glm-4-9b-chat") request["messages"][0]["tools"] = {tool};
+  if (calls || metadata) request["tools"] = Json::array({tool});
+  if (family == "glm-4-9b-chat") request["messages"][0]["tools"] = Json::array({tool});
   if (family.starts_with("llama")) request["date_string"] = text;
   return request;
 }

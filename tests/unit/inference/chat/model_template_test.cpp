@@ -202,7 +202,8 @@ TEST_CASE("where the file's template and the family render equally, the model se
     for (const auto& [name, token] : file["special"].items()) special.emplace_back(name, token.get<std::string>());
     for (const Json& one : file["cases"]) {
       if (one.contains("error")) continue;
-      INFO(family_name, " ", one["name"].get<std::string>());
+      const std::string family = family_name;
+      INFO(family, " ", one["name"].get<std::string>());
       const RenderRequest request = RenderRequest::from_json(one);
       const Prompt by_file = render(source, request, special);
       const Prompt by_family = render(*find_family(family_name), request);

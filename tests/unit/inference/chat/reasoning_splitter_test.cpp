@@ -134,6 +134,30 @@ TEST_CASE("a prompt says whether its answer begins inside reasoning") {
   }
 }
 
+TEST_CASE("where an answer is, and whether it may still begin to reason") {
+  ReasoningSplitter begun(Family::glm_4_7_flash, true);
+  CHECK(begun.in_reasoning());
+  CHECK_FALSE(begun.may_reason());
+  begun.push("x</think>");
+  CHECK_FALSE(begun.in_reasoning());
+  CHECK_FALSE(begun.may_reason());
+  ReasoningSplitter fresh(Family::glm_4_6, false);
+  CHECK_FALSE(fresh.in_reasoning());
+  CHECK(fresh.may_reason());
+  fresh.push("\n<think>");
+  CHECK(fresh.in_reasoning());
+  ReasoningSplitter answering(Family::glm_4_6, false);
+  answering.push("x");
+  CHECK_FALSE(answering.may_reason());
+  CHECK_FALSE(ReasoningSplitter(*find_family("smollm2"), false).may_reason());
+}
+
+TEST_CASE("content whose form was demanded keeps its newlines") {
+  ReasoningSplitter splitter(Family::glm_4_6, true);
+  splitter.keep_newlines_of_content();
+  check(splitter, "\nHm.\n</think>\n\nYes.", "Hm.", "\n\nYes.");
+}
+
 TEST_CASE("what is certain is handed on at once") {
   ReasoningSplitter splitter(Family::glm_4_7_flash, true);
   CHECK(splitter.push("abc<").reasoning == "abc");

@@ -1,5 +1,8 @@
 #include "inference/generation/benchmark.h"
 
+#include <limits>
+
+#include "inference/generation/finite.h"
 #include "tests/unit/inference/generation/loaded_model.h"
 #include "tests/unit/inference/generation/refused.h"
 
@@ -56,8 +59,8 @@ TEST_CASE("a benchmark measures what was asked for") {
   options.prompt_tokens = 4;
   options.shared_prefix = 45;
   const BenchmarkResult rows = benchmark(*loaded.model, pool, options);
-  CHECK_FALSE(rows.prompt_tps);
-  CHECK_FALSE(rows.decode_tps);
+  CHECK(rows.prompt_tps);
+  CHECK(rows.decode_tps);
   REQUIRE(rows.rows_per_s);
   CHECK(rows.rows_per_s->median > 0);
 }
@@ -81,6 +84,42 @@ TEST_CASE("absurd benchmarks are refused by name") {
   refused([](BenchmarkOptions& o) { o.shared_prefix = 2040; }, ErrorKind::context_exceeded, {"2065", "17 more"});
   const std::atomic<bool> cancel = true;
   refused([&](BenchmarkOptions& o) { o.cancel = &cancel; }, ErrorKind::cancelled, {"cancelled"});
+}
+
+TEST_CASE("the cache that a benchmark needs is known before") {
+  BenchmarkOptions options;
+  const auto paged = [](std::int64_t tokens) {
+    return (tokens + kernels::kPageTokens - 1) / kernels::kPageTokens * kernels::kPageTokens;
+  };
+  options.prompt_tokens = 100;
+  options.generated_tokens = 0;
+  options.depth = 1000;
+  CHECK(options.cache_tokens() == paged(1100));
+  options.sequences = 16;
+  CHECK(options.cache_tokens() == paged(1100));
+  options.generated_tokens = 10;
+  CHECK(options.cache_tokens() == 16 * paged(1010));
+  options.depth = 0;
+  options.shared_prefix = 4096;
+  CHECK(options.cache_tokens() == paged(4096) + 16 * paged(110));
+  CHECK(options.rows() == 256);
+  options.sequences = 1000;
+  CHECK(options.rows() == 1000);
+}
+
+TEST_CASE("a model whose numbers are none is not measured") {
+  kernels::ThreadPool pool(1);
+  const auto file = with_row("glm4-a", "blk.0.attn_norm.weight", 0, std::numeric_limits<float>::quiet_NaN());
+  const auto model = architectures::Model::load(file, {}, pool);
+  for (const int measured : {0, 1, 2}) {
+    BenchmarkOptions options = small_options();
+    if (measured == 0) options.prompt_tokens = 0;
+    if (measured == 1) options.generated_tokens = 0;
+    if (measured == 2) options.shared_prefix = 10;
+    CHECK_THROWS_AS(benchmark(*model, pool, options), NotFinite);
+  }
+  CHECK(tensor_not_finite(file) == "blk.0.attn_norm.weight");
+  CHECK(tensor_not_finite(model_files::GgufFile::open(small_model_path("glm4-a"))) == std::nullopt);
 }
 
 TEST_CASE("loading is timed") {

@@ -187,7 +187,9 @@ TEST_CASE("random trees of prompts, joins, cancellations and shortage never chan
       answers.take(scheduler.step());
       CHECK(scheduler.kv_bytes_used() + scheduler.kv_bytes_kept() <= scheduler.kv_bytes_total());
     }
-    for (const auto& [id, number] : numbers) {
+    for (const auto& entry : numbers) {
+      const auto& id = entry.first;
+      const auto& number = entry.second;
       CAPTURE(number);
       if (cancelled[id]) {
         CHECK(answers.of(id).finished == FinishReason::cancelled);

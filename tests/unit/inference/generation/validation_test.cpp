@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "inference/generation/finite.h"
 #include "tests/unit/inference/generation/loaded_model.h"
 #include "tests/unit/inference/generation/refused.h"
 
@@ -64,6 +65,8 @@ TEST_CASE("the fast path of a sound model passes, a different model fails and na
       load(with_row("glm4-a", "blk.0.attn_norm.weight", 0, std::numeric_limits<float>::quiet_NaN()), false);
   const ValidationResult broken = validate(*exact, *not_a_number, pool, options);
   CHECK(broken.failure(0.99) == "layer 0");
+  // The file's own fault is not the fast path's.
+  CHECK_THROWS_AS(validate(*not_a_number, *not_a_number, pool, options), NotFinite);
 }
 
 TEST_CASE("a validation is refused or cancelled in words") {
@@ -75,7 +78,8 @@ TEST_CASE("a validation is refused or cancelled in words") {
   options.inputs = 1;
   check_refused([&] { validate(*model, *other, pool, options); }, ErrorKind::bad_argument, {"same file"});
   options.tokens = 5000;
-  check_refused([&] { validate(*model, *model, pool, options); }, ErrorKind::bad_argument, {"2048 tokens"});
+  check_refused([&] { validate(*model, *model, pool, options); }, ErrorKind::bad_argument,
+                {"2048 tokens", "context", "5000"});
   options.tokens = 4;
   const std::atomic<bool> cancel = true;
   options.cancel = &cancel;

@@ -30,8 +30,7 @@ struct Shape {
 // part lies behind another's, as in a model.
 class Sequence {
  public:
-  Sequence(const Shape& shape, std::int64_t length, Random& random, InstructionSet store_with)
-      : shape_(shape), length_(length) {
+  Sequence(const Shape& shape, std::int64_t length, Random& random, InstructionSet store_with) : shape_(shape) {
     const KvLayout layout = parameters().layout;
     keys_ = random.normals(length * shape.kv_heads * shape.key_dim);
     values_ = random.normals(length * shape.kv_heads * shape.value_dim);
@@ -116,7 +115,6 @@ class Sequence {
   }
 
   Shape shape_;
-  std::int64_t length_;
   std::vector<float> keys_;
   std::vector<float> values_;
   std::vector<float> queries_;

@@ -283,7 +283,9 @@ TEST_CASE("every shared model opens") {
       {"llama-a", {"llama", 20, 512}},
       {"llama-b", {"llama", 30, 640}},
   };
-  for (const auto& [name, expected] : models) {
+  for (const auto& entry : models) {
+    const auto& name = entry.first;
+    const auto& expected = entry.second;
     INFO(name);
     const GgufFile file = GgufFile::open(folder / (name + ".gguf"));
     CHECK(file.architecture() == expected.architecture);

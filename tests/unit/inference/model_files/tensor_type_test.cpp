@@ -67,7 +67,8 @@ TEST_CASE("sizes that are no whole blocks are refused") {
   CHECK_NOTHROW(dequantize(TensorType::Q4_0, {}, {}));
 }
 
-// The compiler's own half type is the reference.
+// The compiler's own half type is the reference, where it has one.
+#ifdef __FLT16_MANT_DIG__
 TEST_CASE("every half converts to float as the compiler converts it") {
   int different = 0;
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
@@ -115,6 +116,8 @@ TEST_CASE("floats round to the nearest half, ties to even, as the compiler round
   }
   CHECK(different == 0);
 }
+
+#endif
 
 TEST_CASE("bfloat16 is the upper half of a float") {
   CHECK(bf16_to_f32(0x3f80) == 1.0f);

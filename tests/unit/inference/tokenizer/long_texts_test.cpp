@@ -6,11 +6,12 @@
 
 #include "inference/tokenizer/utf8.h"
 #include "tests/unit/inference/tokenizer/vector_cases.h"
+#include "tests/unit/sanitizers.h"
 
 namespace glmhost::tokenizer {
 namespace {
 
-constexpr std::size_t kMegabyte = 1 << 20;
+constexpr std::size_t kMegabyte = test::kSanitized ? 1 << 16 : 1 << 20;
 
 std::string repeated(std::string_view piece) {
   std::string text;

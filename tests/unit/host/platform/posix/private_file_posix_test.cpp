@@ -11,16 +11,8 @@
 #include "tests/unit/host/platform/temporary_folder.h"
 
 using namespace glmhost::platform;
+using glmhost::test::files_in;
 using glmhost::test::TemporaryFolder;
-
-namespace {
-
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(
-      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
-}
-
-}  // namespace
 
 TEST_CASE("only the owner may read a private file") {
   TemporaryFolder folder;

@@ -115,6 +115,7 @@ TEST_CASE("a syntax error names line and column") {
     INFO(sentence);
     CHECK(mentions(sentence, one.mentioned));
   }
+  CHECK(mentions(failure(std::string("{{ \0 }}", 7), Failure::syntax), "column 4: there is a control character."));
   const std::string deep(5000, '(');
   CHECK(mentions(failure("{{ " + deep + "1" + std::string(5000, ')') + " }}", Failure::syntax), "nests more than"));
   std::string sums = "{{ 1";
@@ -203,6 +204,7 @@ TEST_CASE("an error at run time names the line") {
   CHECK(mentions(failure("a\nb{{ 1 }}\n{{ missing.x }}\n", Failure::runtime),
                  "fails in line 3: 'missing' is undefined."));
   CHECK(mentions(failure("\n\n{{ 1 + 'a' }}", Failure::runtime), "line 3: unsupported operand"));
+  CHECK(mentions(failure("{{ '%\\0' % 1 }}", Failure::runtime), "format character ' '."));
   CHECK(failure("{{ raise_exception('as said') }}", Failure::raised) == "as said");
 }
 
