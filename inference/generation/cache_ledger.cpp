@@ -100,7 +100,9 @@ void CacheLedger::release(CacheHolding& holding) {
   // The last first, so that of a prefix its end gives way first.
   for (auto node = holding.full.rbegin(); node != holding.full.rend(); ++node) prefixes_.release(*node);
   if (holding.promised > 0) private_promised_ -= holding.promised - size_of(holding.full);
-  holding = {.shareable = holding.shareable};
+  const std::int64_t shareable = holding.shareable;
+  holding = {};
+  holding.shareable = shareable;
 }
 
 }  // namespace glmhost::generation

@@ -39,8 +39,8 @@ class CacheLedger {
   std::size_t page_bytes() const { return pool_.page_bytes(); }
 
   // Takes over full pages that are known for `tokens`, as far as they go on from what the holding has computed and are
-  // shareable. One
-  // token at least is left to compute, as its logits are not kept. Returns how many tokens it was spared.
+  // shareable. One token at least is left to compute, as its logits are not kept. Returns how many tokens it was
+  // spared.
   std::int64_t adopt(CacheHolding& holding, std::span<const std::int32_t> tokens);
 
   // Promises the holding `pages` in all. False, and nothing promised, when they are not there.
