@@ -28,7 +28,7 @@ find_package(Threads REQUIRED)
 set(GLMHOST_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi2)
 set(GLMHOST_FLAGS_avxvnni ${GLMHOST_FLAGS_avx2} -mavxvnni)
 set(GLMHOST_FLAGS_avx512 ${GLMHOST_FLAGS_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mavx512vbmi)
-set(GLMHOST_FLAGS_amx ${GLMHOST_FLAGS_avx512} -mamx-tile -mamx-int8)
+set(GLMHOST_FLAGS_amx ${GLMHOST_FLAGS_avx512} -mavx512bf16 -mamx-tile -mamx-bf16)
 
 function(glmhost_set_instruction_sets)
   foreach(source IN LISTS ARGN)

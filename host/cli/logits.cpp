@@ -127,7 +127,7 @@ ExitCode logits(VerbArguments arguments) {
     const auto piece = std::span(tokens)
                            .subspan(static_cast<std::size_t>(done))
                            .first(static_cast<std::size_t>(std::min(count - done, kRowsAtOnce)));
-    sequence.feed(piece, architectures::Sequence::Logits::all, rows.data(), *workspace, pool);
+    sequence.feed(piece, architectures::Sequence::Logits::all, rows.data(), *workspace, pool, nullptr, count);
     const auto computed = std::span(rows).first(piece.size() * static_cast<std::size_t>(shape.vocabulary));
     with_finite_weights(file, [&] { generation::require_finite(computed); });
     write(computed);

@@ -8,7 +8,7 @@ namespace glmhost::architectures {
 namespace {
 
 void run_linear(Pass& pass, const Linear& linear, const float* input, std::int64_t input_stride, float* out) {
-  pass.activations.set(input, pass.count(), linear.weights->columns(), input_stride);
+  pass.activations.set(input, pass.count(), linear.weights->columns(), input_stride, pass.bulk_rows);
   const kernels::Product product{&*linear.weights, linear.bias.empty() ? nullptr : linear.bias.data(), out,
                                  linear.weights->rows()};
   kernels::matmul(pass.activations, std::span(&product, 1), pass.pool);
@@ -30,6 +30,7 @@ void keep_output_rows(Pass& pass, std::int64_t projected_width) {
     pass.kept_rows.push_back(source);
   }
   pass.rows = pass.kept_rows;
+  pass.bulk_rows = 0;  // too few to be worth it
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ void JoinedLinear::run(Pass& pass, const float* input, std::int64_t input_stride
     products[i] = {&*linear.weights, linear.bias.empty() ? nullptr : linear.bias.data(), part_out, width_};
     part_out += linear.weights->rows();
   }
-  pass.activations.set(input, pass.count(), linears_[0].weights->columns(), input_stride);
+  pass.activations.set(input, pass.count(), linears_[0].weights->columns(), input_stride, pass.bulk_rows);
   kernels::matmul(pass.activations, std::span(products).first(count_), pass.pool);
 }
 

@@ -25,6 +25,7 @@ namespace glmhost::architectures {
 // One forward pass as the layers see it.
 struct Pass {
   std::span<const BatchRow> rows;
+  std::int64_t bulk_rows;  // the first of them
   std::int64_t embedding_length;
   float* hidden;                         // rows x embedding_length: the residual stream
   float* normed;                         // rows x embedding_length: input of the next part

@@ -39,7 +39,10 @@ void check_rows(std::span<const BatchRow> rows, const Hyperparameters& h, std::i
                                              " rows were given to a forward pass of at most " +
                                              std::to_string(max_rows) + ".");
   }
+  bool bulk = true;
   for (const BatchRow& row : rows) {
+    if (row.bulk && !bulk) throw Error(ErrorKind::bad_argument, "Bulk rows must be the first of a forward pass.");
+    bulk = row.bulk;
     if (row.token < 0 || row.token >= h.vocabulary) {
       throw Error(ErrorKind::bad_argument, "Token " + std::to_string(row.token) +
                                                " is outside of the model's vocabulary (0 to " +
@@ -126,8 +129,8 @@ MemoryEstimate Model::estimate(const model_files::GgufFile& file, bool exact, st
   const std::unique_ptr<Network> network = plan_network(file, plan, exact);
   const std::int64_t floats = 3 * network->hyperparameters().embedding_length + network->projected_width() +
                               network->attended_width() + angle_width(*network);
-  // The int8 form of the activations: a byte a value, a scale and two sums for 32 of them.
-  const std::int64_t quantized = network->widest_input() + network->widest_input() / 32 * 12;
+  // Two forms of the activations: int8 with a scale and two sums for 32 of them, and bfloat16.
+  const std::int64_t quantized = 3 * network->widest_input() + network->widest_input() / 32 * 12;
   return {.weights = plan.bytes(),
           .kv_per_token = network->page_bytes() / static_cast<std::uint64_t>(kernels::kPageTokens),
           .workspace =
@@ -158,6 +161,7 @@ bool Model::forward(std::span<const BatchRow> rows, float* logits, Workspace& wo
   });
 
   Pass pass{.rows = rows,
+            .bulk_rows = std::ranges::count_if(rows, &BatchRow::bulk),
             .embedding_length = width,
             .hidden = w.hidden.data(),
             .normed = w.normed.data(),

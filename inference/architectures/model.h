@@ -57,7 +57,16 @@ struct BatchRow {
   std::int64_t position;
   std::span<std::byte* const> pages;
   bool wants_logits = false;
+  // May be computed together with many others in another way, if the machine has a faster one (kernels::matmul.h).
+  // That changes the result's last bits, so it must follow from the row's place in its own sequence. See is_bulk.
+  bool bulk = false;
 };
+
+// The rows that are bulk: those of a page whose tokens all belong to the prompt. What is in such a page depends on its
+// tokens alone, so that it may be shared by whoever has them in a prompt too.
+constexpr bool is_bulk(std::int64_t position, std::int64_t prompt_tokens) {
+  return (position / kernels::kPageTokens + 1) * kernels::kPageTokens <= prompt_tokens;
+}
 
 // Called after each layer (0 .. layers-1) with the residual stream, rows x embedding_length; tests and `glm validate`.
 using LayerObserver = std::function<void(std::int64_t layer, std::span<const float> hidden)>;
@@ -95,7 +104,8 @@ class Model {
   };
   std::unique_ptr<Workspace> make_workspace(std::int64_t max_rows) const;
 
-  // Runs the rows through the model; rows of one sequence must be in ascending position, without gaps, and together.
+  // Runs the rows through the model: bulk rows first; among them, and among the others, those of one sequence in
+  // ascending position, without gaps, and together.
   // logits: one row of hyperparameters().vocabulary floats per row that wants_logits, in order.
   // Returns false when `abandon` became true: it is looked at before each half of a layer (attention, feed-forward);
   // what was written to the rows' cache slots is then undefined and logits are untouched; the same rows may be run

@@ -31,12 +31,13 @@ Sequence::Sequence(const Sequence& prefix, std::int64_t max_tokens) : model_(pre
 }
 
 void Sequence::feed(std::span<const std::int32_t> tokens, Logits wanted, float* logits, Model::Workspace& workspace,
-                    kernels::ThreadPool& pool, const LayerObserver* observer) {
+                    kernels::ThreadPool& pool, const LayerObserver* observer, std::int64_t prompt_tokens) {
   rows_.clear();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool last = i + 1 == tokens.size();
     rows_.push_back(row(tokens[i], length_ + static_cast<std::int64_t>(i),
                         wanted == Logits::all || (wanted == Logits::last && last)));
+    rows_.back().bulk = is_bulk(rows_.back().position, prompt_tokens);
   }
   model_->forward(rows_, logits, workspace, pool, nullptr, observer);
   length_ += static_cast<std::int64_t>(tokens.size());

@@ -20,10 +20,11 @@ class Sequence {
   Sequence(const Sequence& prefix, std::int64_t max_tokens);
 
   // Feeds tokens after those fed before, as one forward pass; at most the workspace's rows. logits: one row of the
-  // vocabulary for each token with Logits::all, for the last one with Logits::last.
+  // vocabulary for each token with Logits::all, for the last one with Logits::last. prompt_tokens: how long the prompt
+  // is of which they are a part, counted from the sequence's start.
   enum class Logits { none, last, all };
   void feed(std::span<const std::int32_t> tokens, Logits wanted, float* logits, Model::Workspace& workspace,
-            kernels::ThreadPool& pool, const LayerObserver* observer = nullptr);
+            kernels::ThreadPool& pool, const LayerObserver* observer = nullptr, std::int64_t prompt_tokens = 0);
 
   std::int64_t length() const { return length_; }
   void truncate(std::int64_t length) { length_ = length; }  // forgets what was fed after it

@@ -76,13 +76,14 @@ class Benchmark {
 
   void feed(Sequence& sequence, std::int64_t count, bool last_wants_logits) {
     std::vector<std::int32_t> tokens;
+    const std::int64_t prompt = sequence.length() + count;
     for (std::int64_t done = 0; done < count; done += static_cast<std::int64_t>(tokens.size())) {
       check_cancel();
       tokens.resize(static_cast<std::size_t>(std::min(options_.prompt_piece, count - done)));
       for (std::int32_t& token : tokens) token = next_token();
       const bool last = done + static_cast<std::int64_t>(tokens.size()) == count;
       sequence.feed(tokens, last && last_wants_logits ? Sequence::Logits::last : Sequence::Logits::none, logits_.data(),
-                    *workspace_, pool_);
+                    *workspace_, pool_, nullptr, prompt);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "inference/generation/cache_ledger.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace glmhost::generation {
@@ -39,7 +40,8 @@ void CacheLedger::settle(CacheHolding& holding, PrefixCache::Node* node) {
 std::int64_t CacheLedger::adopt(CacheHolding& holding, std::span<const std::int32_t> tokens) {
   const std::int64_t before = holding.computed;
   while (holding.computed == size_of(holding.full) * kernels::kPageTokens &&
-         holding.computed + kernels::kPageTokens < static_cast<std::int64_t>(tokens.size())) {
+         holding.computed + kernels::kPageTokens < static_cast<std::int64_t>(tokens.size()) &&
+         holding.computed + kernels::kPageTokens <= holding.shareable) {
     PrefixCache::Node* node = prefixes_.find(last_of(holding), page_tokens(tokens, holding.full.size()));
     if (node == nullptr) break;
     settle(holding, node);
@@ -80,7 +82,7 @@ bool CacheLedger::take(CacheHolding& holding, std::int64_t tokens) {
 
 void CacheLedger::record(CacheHolding& holding, std::span<const std::int32_t> tokens, std::int64_t count) {
   holding.computed += count;
-  while ((size_of(holding.full) + 1) * kernels::kPageTokens <= holding.computed) {
+  while ((size_of(holding.full) + 1) * kernels::kPageTokens <= std::min(holding.computed, holding.shareable)) {
     const std::size_t index = holding.full.size();
     PrefixCache::Node* parent = last_of(holding);
     // Another sequence may have computed the same page meanwhile; the two are equal to the last bit.
@@ -98,7 +100,9 @@ void CacheLedger::release(CacheHolding& holding) {
   // The last first, so that of a prefix its end gives way first.
   for (auto node = holding.full.rbegin(); node != holding.full.rend(); ++node) prefixes_.release(*node);
   if (holding.promised > 0) private_promised_ -= holding.promised - size_of(holding.full);
+  const std::int64_t shareable = holding.shareable;
   holding = {};
+  holding.shareable = shareable;
 }
 
 }  // namespace glmhost::generation

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct CacheHolding {
   std::vector<PrefixCache::Node*> full;  // the first of them, known to the prefix cache
   std::int64_t promised = 0;             // pages in all, the full ones included; 0: none, nothing may be taken
   std::int64_t computed = 0;             // tokens whose keys and values are in the pages
+  // Pages with later tokens than this are not shared: other sequences' would differ from them in the last bits.
+  std::int64_t shareable = std::numeric_limits<std::int64_t>::max();
 };
 
 // Not thread-safe: owned by the scheduler's thread.
@@ -35,8 +38,9 @@ class CacheLedger {
   std::int64_t pages() const { return pool_.pages(); }
   std::size_t page_bytes() const { return pool_.page_bytes(); }
 
-  // Takes over full pages that are known for `tokens`, as far as they go on from what the holding has computed. One
-  // token at least is left to compute, as its logits are not kept. Returns how many tokens it was spared.
+  // Takes over full pages that are known for `tokens`, as far as they go on from what the holding has computed and are
+  // shareable. One token at least is left to compute, as its logits are not kept. Returns how many tokens it was
+  // spared.
   std::int64_t adopt(CacheHolding& holding, std::span<const std::int32_t> tokens);
 
   // Promises the holding `pages` in all. False, and nothing promised, when they are not there.

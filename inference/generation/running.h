@@ -9,6 +9,7 @@
 #include "inference/generation/output_form.h"
 #include "inference/generation/scheduler.h"
 #include "inference/generation/stop_matcher.h"
+#include "inference/kernels/matmul.h"
 #include "inference/tokenizer/tokenizer.h"
 
 namespace glmhost::generation {
@@ -29,6 +30,7 @@ struct Running {
 
   Running(SequenceId name, const GenerationRequest& wanted, const tokenizer::Tokenizer& tokenizer, bool may_jump)
       : id(name), request(wanted), tokens(wanted.prompt), stops(wanted.stop) {
+    if (kernels::has_bulk_products()) cache.shareable = std::ssize(wanted.prompt);
     if (request.form.constraint == nullptr) return;
     form.emplace(request.form, tokenizer);
     // Whoever asks for probabilities wants the model's word on every token.

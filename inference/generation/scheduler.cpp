@@ -76,6 +76,7 @@ struct Scheduler::State {
   void report_cancelled(std::vector<SequenceEvent>& events);
   void plan_pass();
   bool waits_for_page(const Running& sequence) const;
+  void add_rows(bool bulk);
   Choice choose(Running& sequence, std::span<const float> row) const;
   void sample_outputs(std::vector<SequenceEvent>& events);
   void append(Running& sequence, SequenceEvent& event, std::int32_t token);
@@ -109,6 +110,7 @@ struct Scheduler::State {
   };
   std::vector<Share> shares;
   std::vector<architectures::BatchRow> rows;
+  std::vector<Running*> outputs;  // whose logits are wanted, in the order of rows
   std::vector<SequenceId> ids;
   std::vector<float> logits;
   std::unordered_set<SequenceId> finished;
@@ -203,10 +205,12 @@ bool Scheduler::State::waits_for_page(const Running& sequence) const {
   const CacheHolding& own = sequence.cache;
   const auto begin = static_cast<std::ptrdiff_t>(own.full.size()) * kernels::kPageTokens;
   const auto end = begin + kernels::kPageTokens;
-  if (own.computed != begin || static_cast<std::ptrdiff_t>(sequence.tokens.size()) <= end) return false;
+  if (own.computed != begin || own.shareable < end) return false;
+  if (static_cast<std::ptrdiff_t>(sequence.tokens.size()) <= end) return false;
   return std::any_of(shares.begin(), shares.end(), [&](const Share& share) {
     const Running& other = *share.sequence;
-    return other.cache.full == own.full && static_cast<std::ptrdiff_t>(other.tokens.size()) >= end &&
+    return other.cache.full == own.full && other.cache.shareable >= end &&
+           static_cast<std::ptrdiff_t>(other.tokens.size()) >= end &&
            std::equal(sequence.tokens.begin() + begin, sequence.tokens.begin() + end, other.tokens.begin() + begin);
   });
 }
@@ -215,6 +219,7 @@ bool Scheduler::State::waits_for_page(const Running& sequence) const {
 void Scheduler::State::plan_pass() {
   shares.clear();
   rows.clear();
+  outputs.clear();
   ids.clear();
   const bool interactive_only = any_interactive();
   const auto takes_part = [&](const Running& sequence) {
@@ -258,11 +263,21 @@ Choice Scheduler::State::choose(Running& sequence, std::span<const float> row) c
   return choice;
 }
 
-void Scheduler::State::sample_outputs(std::vector<SequenceEvent>& events) {
-  std::vector<Running*> outputs;
+void Scheduler::State::add_rows(bool bulk) {
   for (const Share& share : shares) {
-    if (share.output) outputs.push_back(share.sequence);
+    Running& sequence = *share.sequence;
+    const std::int64_t end = sequence.cache.computed + share.count;
+    for (std::int64_t position = sequence.cache.computed; position < end; ++position) {
+      if (architectures::is_bulk(position, std::ssize(sequence.request.prompt)) != bulk) continue;
+      const bool output = share.output && position + 1 == end;
+      rows.push_back(
+          {sequence.tokens[static_cast<std::size_t>(position)], position, sequence.cache.pages, output, bulk});
+      if (output) outputs.push_back(&sequence);
+    }
   }
+}
+
+void Scheduler::State::sample_outputs(std::vector<SequenceEvent>& events) {
   struct Outcome {
     Choice choice;
     std::string failure;
@@ -386,7 +401,6 @@ std::vector<SequenceEvent> Scheduler::step() {
   s.unpark();
   s.plan_pass();
 
-  std::size_t outputs = 0;
   for (auto share = s.shares.begin(); share != s.shares.end();) {
     Running& sequence = *share->sequence;
     if (!s.ledger.take(sequence.cache, sequence.cache.computed + share->count)) {
@@ -399,20 +413,16 @@ std::vector<SequenceEvent> Scheduler::step() {
       share = s.shares.erase(share);
       continue;
     }
-    for (std::int64_t i = 0; i < share->count; ++i) {
-      const std::int64_t position = sequence.cache.computed + i;
-      s.rows.push_back({sequence.tokens[static_cast<std::size_t>(position)], position, sequence.cache.pages,
-                        share->output && i + 1 == share->count});
-    }
     s.ids.push_back(sequence.id);
-    outputs += share->output ? 1 : 0;
     ++share;
   }
   if (s.shares.empty()) {
     s.forget_finished();
     return events;
   }
-  const std::size_t needed = outputs * static_cast<std::size_t>(s.model.hyperparameters().vocabulary);
+  s.add_rows(true);
+  s.add_rows(false);
+  const std::size_t needed = s.outputs.size() * static_cast<std::size_t>(s.model.hyperparameters().vocabulary);
   if (s.logits.size() < needed) s.logits.resize(needed);
 
   const auto start = std::chrono::steady_clock::now();

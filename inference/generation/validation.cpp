@@ -65,7 +65,7 @@ Trace trace(const Model& model, std::span<const std::int32_t> tokens, Model::Wor
     result.layers.emplace_back(hidden.begin(), hidden.end());
   };
   Sequence sequence(model, static_cast<std::int64_t>(tokens.size()));
-  sequence.feed(tokens, Sequence::Logits::all, result.logits.data(), workspace, pool, &observer);
+  sequence.feed(tokens, Sequence::Logits::all, result.logits.data(), workspace, pool, &observer, std::ssize(tokens));
   return result;
 }
 

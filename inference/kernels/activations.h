@@ -17,22 +17,32 @@ struct Activations::State {
   // The tiles of at most `width` tokens each, made (in parallel) unless they are there already.
   std::span<const QuantizedTile> quantized(const MatmulKernels& kernels, ThreadPool& pool);
   std::span<const FloatTile> floats(const MatmulKernels& kernels, ThreadPool& pool);
+  std::span<const BulkTile> bulk(const MatmulKernels& kernels, ThreadPool& pool);
+
+  // Rows of quantised products that are bulk tiles, the first ones; the others are quantised.
+  std::int64_t rows_in_bulk(const MatmulKernels& kernels) const {
+    return kernels.multiply_bulk != nullptr ? bulk_rows : 0;
+  }
 
   const float* x = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t stride = 0;
+  std::int64_t bulk_rows = 0;
   std::int64_t max_rows;
   std::int64_t max_columns;  // a multiple of 32
 
   const MatmulKernels* quantized_for = nullptr;  // whose tiles are in place for x, or null
   const MatmulKernels* floats_for = nullptr;
+  const MatmulKernels* bulk_for = nullptr;
   std::vector<QuantizedTile> quantized_tiles;
   std::vector<FloatTile> float_tiles;
+  std::vector<BulkTile> bulk_tiles;
   PageMemory quants;
   PageMemory scales;
   PageMemory sums;
   PageMemory values;
+  PageMemory bulk_values;
 };
 
 // matmul with the kernels of one instruction set.

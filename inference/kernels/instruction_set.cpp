@@ -7,6 +7,7 @@
 #include <string>
 
 #include "inference/error.h"
+#include "inference/kernels/tile_permission.h"
 
 namespace glmhost::kernels {
 namespace {
@@ -62,6 +63,8 @@ std::string_view name(InstructionSet set) {
       return "avxvnni";
     case InstructionSet::avx512:
       return "avx512";
+    case InstructionSet::amx:
+      return "amx";
   }
   return "unknown";
 }
@@ -87,6 +90,12 @@ std::vector<InstructionSet> supported_instruction_sets() {
   if ((state & kZmmState) == kZmmState && has(extended.b, kAvx512F) && has(extended.b, kAvx512Dq) &&
       has(extended.b, kAvx512Bw) && has(extended.b, kAvx512Vl) && has(extended.c, kAvx512Vnni)) {
     sets.push_back(InstructionSet::avx512);
+    constexpr int kAmxBf16 = 22, kAmxTile = 24, kAvx512Bf16 = 5;
+    constexpr std::uint64_t kTileState = 0x60000;
+    if ((state & kTileState) == kTileState && has(extended.d, kAmxTile) && has(extended.d, kAmxBf16) &&
+        has(cpuid(7, 1).a, kAvx512Bf16) && request_tile_permission()) {
+      sets.push_back(InstructionSet::amx);
+    }
   }
   return sets;
 }

@@ -1,5 +1,5 @@
 // Which instruction set the kernels use: chosen once from CPUID, or named by the environment variable GLM_KERNELS
-// (scalar, avx2, avxvnni, avx512) so that a test or a bug report can run a lesser path on a better machine.
+// (scalar, avx2, avxvnni, avx512, amx) so that a test or a bug report can run a lesser path on a better machine.
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,7 @@ enum class InstructionSet {
   avx2,     // AVX2 + FMA + F16C
   avxvnni,  // avx2 + 256-bit VNNI
   avx512,   // AVX-512 F/BW/VL/DQ + VNNI
+  amx,      // avx512 + BF16 and its tiles
 };
 
 std::string_view name(InstructionSet set);

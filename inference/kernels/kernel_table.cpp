@@ -6,6 +6,8 @@ namespace glmhost::kernels {
 
 const MatmulKernels& matmul_kernels(InstructionSet set) {
   switch (set) {
+    case InstructionSet::amx:
+      return kAmxMatmul;
     case InstructionSet::avx512:
       return kAvx512Matmul;
     case InstructionSet::avxvnni:
@@ -20,6 +22,7 @@ const MatmulKernels& matmul_kernels(InstructionSet set) {
 
 const AttentionKernels& attention_kernels(InstructionSet set) {
   switch (set) {
+    case InstructionSet::amx:
     case InstructionSet::avx512:
       return kAvx512Attention;
     case InstructionSet::avxvnni:
@@ -33,6 +36,7 @@ const AttentionKernels& attention_kernels(InstructionSet set) {
 
 const ElementwiseKernels& elementwise_kernels(InstructionSet set) {
   switch (set) {
+    case InstructionSet::amx:
     case InstructionSet::avx512:
       return kAvx512Elementwise;
     case InstructionSet::avxvnni:

@@ -31,6 +31,15 @@ struct FloatTile {
 
 inline constexpr std::int64_t kMaxTileTokens = 16;
 
+// Up to kBulkTokens rows in bfloat16: [block of 32 columns][kBulkTokens][32]. What stands behind the last token is
+// multiplied too, and nobody looks at the result.
+struct BulkTile {
+  std::uint16_t* values;
+  std::int64_t tokens;
+};
+
+inline constexpr std::int64_t kBulkTokens = 32;
+
 constexpr std::size_t product_scratch_bytes(std::int64_t columns) {
   return static_cast<std::size_t>(columns + 64) * 64;
 }
@@ -56,6 +65,9 @@ struct MatmulKernels {
   void (*quantize)(const float* x, std::int64_t stride, const QuantizedTile& tile);
   void (*multiply_quantized)(const ProductTask<QuantizedTile>& task);
   void (*multiply_float)(const ProductTask<FloatTile>& task);
+  // Bulk rows (see Activations::set) times quantised weights; null where there is no matrix unit for them.
+  void (*to_bulk)(const float* x, std::int64_t stride, std::int64_t columns, const BulkTile& tile) = nullptr;
+  void (*multiply_bulk)(const ProductTask<BulkTile>& task) = nullptr;
 };
 
 // --- attention

@@ -12,9 +12,12 @@
 namespace glmhost::kernels {
 namespace {
 
+enum class Form { quantized, bulk, floats };  // of the activations
+
 // A piece of work: some panels of one product times some tiles.
 struct Item {
   const Product* product;
+  Form form;
   std::int64_t first_panel;
   std::int64_t panels;
   std::int64_t first_tile;
@@ -43,25 +46,28 @@ std::int64_t panels_per_item(std::int64_t all_panels, std::int64_t panel_cost, i
   return std::max<std::int64_t>(2, std::min(worthwhile, fair) / 2 * 2);
 }
 
-void add_items(const Product& product, std::int64_t tiles, std::int64_t tile_tokens, std::int64_t tile_bytes,
+void add_items(const Product& product, Form form, std::int64_t tiles, std::int64_t tile_tokens, std::int64_t tile_bytes,
                std::int64_t all_panels, int threads, std::vector<Item>& items) {
   const std::int64_t panels = divided_up(product.weights->rows(), kPanelRows);
+  if (tiles == 0) return;
   const std::int64_t tile_step = tiles_per_item(tiles, tile_bytes);
   // Reading and unpacking a panel costs about as much as 4 tokens.
   const std::int64_t panel_cost = product.weights->columns() * (4 + tile_step * tile_tokens);
   const std::int64_t panel_step = panels_per_item(all_panels, panel_cost, threads);
   for (std::int64_t tile = 0; tile < tiles; tile += tile_step) {
     for (std::int64_t panel = 0; panel < panels; panel += panel_step) {
-      items.push_back({&product, panel, std::min(panel_step, panels - panel), tile, std::min(tile_step, tiles - tile)});
+      items.push_back(
+          {&product, form, panel, std::min(panel_step, panels - panel), tile, std::min(tile_step, tiles - tile)});
     }
   }
 }
 
 template <class Tile>
-ProductTask<Tile> task_of(const Item& item, std::span<const Tile> tiles, std::byte* scratch) {
+ProductTask<Tile> task_of(const Item& item, std::span<const Tile> tiles, std::int64_t first_row_of_tiles,
+                          std::byte* scratch) {
   const PackedMatrix& weights = *item.product->weights;
   const std::int64_t first_row = item.first_panel * kPanelRows;
-  std::int64_t first_token = 0;
+  std::int64_t first_token = first_row_of_tiles;
   for (const Tile& tile : tiles.first(static_cast<std::size_t>(item.first_tile))) first_token += tile.tokens;
   return {.type = weights.type(),
           .panels = weights.panel(item.first_panel),
@@ -81,7 +87,9 @@ void matmul_with(const MatmulKernels& kernels, Activations& input, std::span<con
   Activations::State& state = input.state();
   if (state.rows == 0) return;
   std::span<const QuantizedTile> quantized;
+  std::span<const BulkTile> bulk;
   std::span<const FloatTile> floats;
+  const std::int64_t rows_in_bulk = state.rows_in_bulk(kernels);
   std::int64_t all_panels = 0;
   for (const Product& product : products) {
     if (product.weights->columns() != state.columns) {
@@ -90,36 +98,50 @@ void matmul_with(const MatmulKernels& kernels, Activations& input, std::span<con
                                                std::to_string(state.columns) + " columns.");
     }
     all_panels += divided_up(product.weights->rows(), kPanelRows);
-    if (product.weights->quantized()) {
-      quantized = state.quantized(kernels, pool);
-    } else {
+    if (!product.weights->quantized()) {
       floats = state.floats(kernels, pool);
+      continue;
     }
+    if (rows_in_bulk > 0) bulk = state.bulk(kernels, pool);
+    if (rows_in_bulk < state.rows) quantized = state.quantized(kernels, pool);
   }
 
   std::vector<Item> items;
+  const auto add = [&](const Product& product, Form form, std::int64_t tiles, std::int64_t tile_tokens,
+                       std::int64_t value_bytes) {
+    add_items(product, form, tiles, std::min(tile_tokens, state.rows), tile_tokens * state.columns * value_bytes,
+              all_panels, pool.size(), items);
+  };
   for (const Product& product : products) {
     if (product.weights->quantized()) {
-      const std::int64_t width = kernels.quantized_tile_tokens;
-      add_items(product, std::ssize(quantized), std::min(width, state.rows), width * state.columns, all_panels,
-                pool.size(), items);
+      add(product, Form::bulk, std::ssize(bulk), kBulkTokens, 2);
+      add(product, Form::quantized, std::ssize(quantized), kernels.quantized_tile_tokens, 1);
     } else {
-      const std::int64_t width = kernels.float_tile_tokens;
-      add_items(product, std::ssize(floats), std::min(width, state.rows), width * state.columns * 4, all_panels,
-                pool.size(), items);
+      add(product, Form::floats, std::ssize(floats), kernels.float_tile_tokens, 4);
     }
   }
   pool.reserve_scratch(product_scratch_bytes(state.columns));
   pool.for_range(std::ssize(items), 1, [&](std::int64_t begin, std::int64_t end, int thread) {
     for (std::int64_t i = begin; i < end; ++i) {
       const Item& item = items[static_cast<std::size_t>(i)];
-      if (item.product->weights->quantized()) {
-        kernels.multiply_quantized(task_of(item, quantized, pool.scratch(thread)));
-      } else {
-        kernels.multiply_float(task_of(item, floats, pool.scratch(thread)));
+      std::byte* scratch = pool.scratch(thread);
+      switch (item.form) {
+        case Form::bulk:
+          kernels.multiply_bulk(task_of(item, bulk, 0, scratch));
+          break;
+        case Form::quantized:
+          kernels.multiply_quantized(task_of(item, quantized, rows_in_bulk, scratch));
+          break;
+        case Form::floats:
+          kernels.multiply_float(task_of(item, floats, 0, scratch));
+          break;
       }
     }
   });
+}
+
+bool has_bulk_products() {
+  return matmul_kernels(selected_instruction_set()).multiply_bulk != nullptr;
 }
 
 void matmul(Activations& input, std::span<const Product> products, ThreadPool& pool) {

@@ -6,7 +6,8 @@
 // Reproducibility, the promise on which "same seed, same text, whatever else is in the batch" rests: an output value
 // depends on its own row of x and its own row of weights only. The order of float operations over k is the same for
 // one row and for many, for every tile position, thread count and instruction set (integer sums are exact; float
-// accumulation is one fused multiply-add per block, k ascending).
+// accumulation is one fused multiply-add per block, k ascending). Bulk rows have an order of their own, with the same
+// promise except that it is that of the matrix unit.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,10 @@ class Activations {
   Activations& operator=(Activations&&) noexcept;
 
   // Refers to x (rows x columns, row stride in floats) until the next set; x must stay unchanged while it is used.
-  void set(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride);
+  // The first `bulk` rows may meet quantised weights in bfloat16 with float32 sums, where the machine does that faster
+  // than int8 for many rows at once (has_bulk_products). Whether a row is one of them must follow from the row itself,
+  // never from what else is computed, or results would depend on it.
+  void set(const float* x, std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int64_t bulk = 0);
 
   struct State;
   State& state() { return *state_; }
@@ -43,6 +47,9 @@ struct Product {
   float* out;                   // rows of out_stride floats
   std::int64_t out_stride;
 };
+
+// Whether bulk rows are computed in another way than others on this machine.
+bool has_bulk_products();
 
 // All products of one input in one parallel loop (q, k and v; gate and up). Every weights->columns() must equal the
 // activations' columns.

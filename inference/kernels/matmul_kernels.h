@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "inference/kernels/float_order.h"
@@ -24,6 +25,17 @@ template <int kCount, class F>
     (f.template operator()<i>(), ...);
   }
   (std::make_integer_sequence<int, kCount>{});
+}
+
+// f.template operator()<TensorType::Q4_0>() and so on; nothing for a float type.
+template <class F>
+void for_quantized_type(TensorType type, const F& f) {
+  constexpr TensorType kTypes[] = {TensorType::Q4_0, TensorType::Q4_1, TensorType::Q5_0,   TensorType::Q5_1,
+                                   TensorType::Q8_0, TensorType::Q2_K, TensorType::Q3_K,   TensorType::Q4_K,
+                                   TensorType::Q5_K, TensorType::Q6_K, TensorType::IQ4_NL, TensorType::IQ4_XS};
+  unrolled<static_cast<int>(std::size(kTypes))>([&]<int i>() {
+    if (type == kTypes[i]) f.template operator()<kTypes[i]>();
+  });
 }
 
 // What a kernel needs to know of a type once its quants are bytes.
@@ -167,34 +179,7 @@ class Matmul {
   }
 
   static void multiply_quantized(const Task& task) {
-    switch (task.type) {
-      case TensorType::Q4_0:
-        return multiply<TensorType::Q4_0>(task);
-      case TensorType::Q4_1:
-        return multiply<TensorType::Q4_1>(task);
-      case TensorType::Q5_0:
-        return multiply<TensorType::Q5_0>(task);
-      case TensorType::Q5_1:
-        return multiply<TensorType::Q5_1>(task);
-      case TensorType::Q8_0:
-        return multiply<TensorType::Q8_0>(task);
-      case TensorType::Q2_K:
-        return multiply<TensorType::Q2_K>(task);
-      case TensorType::Q3_K:
-        return multiply<TensorType::Q3_K>(task);
-      case TensorType::Q4_K:
-        return multiply<TensorType::Q4_K>(task);
-      case TensorType::Q5_K:
-        return multiply<TensorType::Q5_K>(task);
-      case TensorType::Q6_K:
-        return multiply<TensorType::Q6_K>(task);
-      case TensorType::IQ4_NL:
-        return multiply<TensorType::IQ4_NL>(task);
-      case TensorType::IQ4_XS:
-        return multiply<TensorType::IQ4_XS>(task);
-      default:
-        return;  // float types: multiply_float
-    }
+    for_quantized_type(task.type, [&]<TensorType kType>() { multiply<kType>(task); });
   }
 
   static void multiply_float(const ProductTask<FloatTile>& task) {
@@ -205,6 +190,28 @@ class Matmul {
         return multiply_floats<TensorType::BF16>(task);
       default:
         return multiply_floats<TensorType::F32>(task);
+    }
+  }
+
+  // --- of use to other kernels over panels too
+
+  template <TensorType kType>
+  static constexpr std::int64_t packed_bytes(std::int64_t columns) {
+    constexpr std::int64_t kColumns = panel_format(kType).group_blocks * kBlock;
+    constexpr std::int64_t kBytes = panel_format(kType).group_bytes();
+    return (columns + kColumns - 1) / kColumns * kBytes;
+  }
+
+  // Rows row .. row + 15 of one token, as far as the matrix goes.
+  [[gnu::always_inline]] static void write(Floats value, const float* bias, std::int64_t row, std::int64_t rows,
+                                           float* out) {
+    const std::int64_t n = rows - row;
+    if (n >= kPanelRows) {
+      if (bias != nullptr) value = value + Floats::load(bias + row);
+      value.store(out + row);
+    } else {
+      if (bias != nullptr) value = value + Floats::load_first(bias + row, n);
+      value.store_first(out + row, n);
     }
   }
 
@@ -275,13 +282,6 @@ class Matmul {
       PackedPanel<I, kType> panels[1] = {{panel, {}, {}}};
       run_tile<I::kTokens>(panels, tile, side, task, row, task.out);
     }
-  }
-
-  template <TensorType kType>
-  static constexpr std::int64_t packed_bytes(std::int64_t columns) {
-    constexpr std::int64_t kColumns = panel_format(kType).group_blocks * kBlock;
-    constexpr std::int64_t kBytes = panel_format(kType).group_bytes();
-    return (columns + kColumns - 1) / kColumns * kBytes;
   }
 
   // --- many tokens
@@ -466,19 +466,6 @@ class Matmul {
       for (int t = 0; t < kTokens; ++t) {
         acc[p][t] = fma(minimum, Floats::broadcast(input.sums[kSub * input.sub_step + t]), acc[p][t]);
       }
-    }
-  }
-
-  // Rows row .. row + 15 of one token, as far as the matrix goes.
-  [[gnu::always_inline]] static void write(Floats value, const float* bias, std::int64_t row, std::int64_t rows,
-                                           float* out) {
-    const std::int64_t n = rows - row;
-    if (n >= kPanelRows) {
-      if (bias != nullptr) value = value + Floats::load(bias + row);
-      value.store(out + row);
-    } else {
-      if (bias != nullptr) value = value + Floats::load_first(bias + row, n);
-      value.store_first(out + row, n);
     }
   }
 

@@ -1,4 +1,5 @@
-// The tables of each instruction set, defined in the files of that set. 256-bit VNNI changes integer products only.
+// The tables of each instruction set, defined in the files of that set. 256-bit VNNI changes integer products only, AMX
+// bulk products only.
 #pragma once
 
 #include "inference/kernels/kernel_table.h"
@@ -9,6 +10,7 @@ extern const MatmulKernels kScalarMatmul;
 extern const MatmulKernels kAvx2Matmul;
 extern const MatmulKernels kAvxVnniMatmul;
 extern const MatmulKernels kAvx512Matmul;
+extern const MatmulKernels kAmxMatmul;
 
 extern const AttentionKernels kScalarAttention;
 extern const AttentionKernels kAvx2Attention;

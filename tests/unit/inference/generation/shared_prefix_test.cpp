@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "inference/kernels/matmul.h"
 #include "tests/unit/inference/generation/loaded_model.h"
 
 namespace glmhost::generation {
@@ -41,12 +42,14 @@ TEST_CASE("a prompt that was there before is not computed again, but for its las
     CHECK(scheduler.counters().prompt_tokens == 2 * length - reused);
     CHECK(answers.of(*second).tokens == answers.of(*first).tokens);
     CHECK(answers.of(*second).text == answers.of(*first).text);
-    const bool full_page = length + answers.of(*first).tokens.size() > 32;
+    // Where a matrix unit computes prompts, pages with tokens of the answer are not kept: they differ in the last bits.
+    const std::size_t kept = kernels::has_bulk_products() ? length : length + answers.of(*first).tokens.size() - 1;
+    const bool full_page = kept >= 32;
     CHECK((scheduler.kv_bytes_kept() > 0) == full_page);
   }
 }
 
-TEST_CASE("the next turn of a conversation takes over prompt and answer of the last") {
+TEST_CASE("the next turn of a conversation takes over prompt and, where that changes no bit, answer of the last") {
   const LoadedModel loaded = load_small();
   kernels::ThreadPool pool(1);
   Scheduler scheduler(*loaded.model, loaded.tokenizer, pool, {});
@@ -64,7 +67,7 @@ TEST_CASE("the next turn of a conversation takes over prompt and answer of the l
   next.prompt.push_back(17);
   const auto second = scheduler.add(next);
   run_until_idle(scheduler, answers);
-  CHECK(scheduler.counters().reused_tokens == 96);
+  CHECK(scheduler.counters().reused_tokens == (kernels::has_bulk_products() ? 32 : 96));
   CHECK(answers.of(*second).tokens == run_alone(loaded, next).tokens);
 }
 

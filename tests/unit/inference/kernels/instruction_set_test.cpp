@@ -19,6 +19,7 @@ TEST_CASE("Every set has the name that GLM_KERNELS takes") {
   CHECK(name(InstructionSet::avx2) == "avx2");
   CHECK(name(InstructionSet::avxvnni) == "avxvnni");
   CHECK(name(InstructionSet::avx512) == "avx512");
+  CHECK(name(InstructionSet::amx) == "amx");
 }
 
 }  // namespace glmhost::kernels

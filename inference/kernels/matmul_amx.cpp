@@ -1,0 +1,204 @@
+// Products of bulk rows on the matrix unit, in bfloat16 with float32 sums: two panels of weights times 32 rows, four
+// tiles of sums that stay in the unit from the first column to the last. Weights are taken apart once for all rows;
+// other products are done as with AVX-512.
+//
+// int8 tiles have twice the rate, but their sums must leave the unit for every block of 32 columns, whose scales
+// differ, and that takes longer than both together (measured on Emerald Rapids: no faster than VNNI).
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "inference/kernels/ints_avx512.h"
+#include "inference/kernels/matmul_kernels.h"
+#include "inference/kernels/tables.h"
+
+namespace glmhost::kernels {
+namespace {
+
+constexpr int kTileRows = 16;
+constexpr std::int64_t kTileBytes = kTileRows * kLineBytes;
+
+struct alignas(64) TileConfiguration {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+
+// All eight tiles are 16 rows of 64 bytes: activations are 16 rows x 32 columns, weights 16 pairs of columns x 16 rows,
+// sums 16 rows of activations x 16 of weights.
+constexpr TileConfiguration kTiles = [] {
+  TileConfiguration c;
+  for (int tile = 0; tile < 8; ++tile) {
+    c.rows[tile] = kTileRows;
+    c.row_bytes[tile] = kLineBytes;
+  }
+  return c;
+}();
+
+// Two times 16 floats to bfloat16, rounded to nearest even; `low` first.
+__m512i to_bf16(__m512 low, __m512 high) {
+  const __m512bh halves = _mm512_cvtne2ps_pbh(high, low);
+  __m512i bits;
+  std::memcpy(&bits, &halves, sizeof bits);
+  return bits;
+}
+
+void to_bulk(const float* x, std::int64_t stride, std::int64_t columns, const BulkTile& tile) {
+  for (std::int64_t t = 0; t < tile.tokens; ++t) {
+    const float* from = x + t * stride;
+    std::uint16_t* to = tile.values + t * kBlock;
+    for (std::int64_t k = 0; k < columns; k += kBlock, to += kBulkTokens * kBlock) {
+      _mm512_store_si512(to, to_bf16(_mm512_loadu_ps(from + k), _mm512_loadu_ps(from + k + 16)));
+    }
+  }
+}
+
+// One of the four columns of a line.
+template <int kColumn>
+__m512 column(__m512i line, Avx512Ints::Floats scale, Avx512Ints::Floats shift) {
+  const __m512i quants = _mm512_and_si512(_mm512_srli_epi32(line, 8 * kColumn), _mm512_set1_epi32(255));
+  return fma(Avx512Ints::Floats{_mm512_cvtepi32_ps(quants)}, scale, shift).v;
+}
+
+// Weights as they are multiplied: [pair of columns][row][2].
+template <TensorType kType>
+void unpack(const std::byte* packed, std::int64_t blocks, std::byte* to) {
+  using Panel = PackedPanel<Avx512Ints, kType>;
+  using Floats = Avx512Ints::Floats;
+  // Words 0..15 are one column's rows, words 16..31 the next one's.
+  alignas(64) std::uint16_t order[32];
+  for (int row = 0; row < kTileRows; ++row) {
+    order[2 * row] = static_cast<std::uint16_t>(row);
+    order[2 * row + 1] = static_cast<std::uint16_t>(row + 16);
+  }
+  const __m512i pairs = _mm512_load_si512(order);
+  Panel panel = {packed, {}, {}};
+  for (std::int64_t begin = 0; begin < blocks; begin += Panel::kGroupBlocks) {
+    panel.open();
+    for (int block = 0; block < Panel::kGroupBlocks && begin + block < blocks; ++block) {
+      unrolled<Panel::kFormat.sub_blocks>([&]<int sub>() {
+        constexpr int kLines = static_cast<int>(kBlockGroups) / Panel::kFormat.sub_blocks;
+        const Floats scale = panel.template scale<sub>(block);
+        Floats shift = scale * Floats::broadcast(static_cast<float>(-Panel::kFormat.offset));  // exact: a power of two
+        if constexpr (Panel::kFormat.minima()) shift = shift + panel.template minimum<sub>(block);
+        unrolled<kLines>([&]<int i>() {
+          const __m512i line = panel.template line<sub * kLines + i>(block);
+          const __m512i first = to_bf16(column<0>(line, scale, shift), column<1>(line, scale, shift));
+          const __m512i second = to_bf16(column<2>(line, scale, shift), column<3>(line, scale, shift));
+          _mm512_store_si512(to, _mm512_permutexvar_epi16(pairs, first));
+          _mm512_store_si512(to + kLineBytes, _mm512_permutexvar_epi16(pairs, second));
+          to += 2 * kLineBytes;
+        });
+      });
+    }
+    panel.next();
+  }
+}
+
+// The names of tiles are part of the instructions, hence no loops. kBoth: more than 16 rows of activations.
+template <bool kBoth>
+void sum_products(const std::byte* activations, const std::byte* first, const std::byte* second, std::int64_t blocks) {
+  _tile_zero(4);
+  _tile_zero(5);
+  if constexpr (kBoth) {
+    _tile_zero(6);
+    _tile_zero(7);
+  }
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    _tile_loadd(0, activations, kLineBytes);
+    _tile_loadd(2, first, kLineBytes);
+    _tile_loadd(3, second, kLineBytes);
+    _tile_dpbf16ps(4, 0, 2);
+    _tile_dpbf16ps(5, 0, 3);
+    if constexpr (kBoth) {
+      _tile_loadd(1, activations + kTileBytes, kLineBytes);
+      _tile_dpbf16ps(6, 1, 2);
+      _tile_dpbf16ps(7, 1, 3);
+    }
+    activations += 2 * kTileBytes;
+    first += kTileBytes;
+    second += kTileBytes;
+  }
+}
+
+// Moves the sums of 16 rows of activations and one panel to where they belong.
+void write_tile(const ProductTask<BulkTile>& task, const float* sums, std::int64_t tokens, std::int64_t row,
+                float* out) {
+  for (std::int64_t t = 0; t < tokens && t < kTileRows; ++t) {
+    Matmul<Avx512Ints>::write(Avx512Ints::Floats::load(sums + t * kPanelRows), task.bias, row, task.rows,
+                              out + t * task.out_stride);
+  }
+}
+
+template <TensorType kType>
+void multiply_bulk_of(const ProductTask<BulkTile>& task) {
+  const std::int64_t blocks = task.columns / kBlock;
+  const std::int64_t step = Matmul<Avx512Ints>::packed_bytes<kType>(task.columns);
+  Scratch scratch(task.scratch);
+  auto* first = scratch.take<std::byte>(blocks * kTileBytes);
+  auto* second = scratch.take<std::byte>(blocks * kTileBytes);
+  alignas(64) float sums[kTileRows * kPanelRows];
+  for (std::int64_t row = 0; row < task.rows; row += 2 * kPanelRows) {
+    const std::byte* panel = task.panels + row / kPanelRows * step;
+    const bool two = row + kPanelRows < task.rows;
+    unpack<kType>(panel, blocks, first);
+    if (two) unpack<kType>(panel + step, blocks, second);
+    asm volatile("" ::: "memory");  // the compiler does not know that tiles are loaded from memory
+    float* out = task.out;
+    for (const BulkTile& tile : task.tiles) {
+      const auto* activations = reinterpret_cast<const std::byte*>(tile.values);
+      const std::int64_t more = tile.tokens - kTileRows;
+      if (more > 0) {
+        sum_products<true>(activations, first, second, blocks);
+      } else {
+        sum_products<false>(activations, first, second, blocks);
+      }
+      _tile_stored(4, sums, kLineBytes);
+      write_tile(task, sums, tile.tokens, row, out);
+      if (two) {
+        _tile_stored(5, sums, kLineBytes);
+        write_tile(task, sums, tile.tokens, row + kPanelRows, out);
+      }
+      if (more > 0) {
+        float* below = out + kTileRows * task.out_stride;
+        _tile_stored(6, sums, kLineBytes);
+        write_tile(task, sums, more, row, below);
+        if (two) {
+          _tile_stored(7, sums, kLineBytes);
+          write_tile(task, sums, more, row + kPanelRows, below);
+        }
+      }
+      out += tile.tokens * task.out_stride;
+    }
+  }
+}
+
+void multiply_bulk(const ProductTask<BulkTile>& task) {
+  _tile_loadconfig(&kTiles);
+  for_quantized_type(task.type, [&]<TensorType kType>() { multiply_bulk_of<kType>(task); });
+  _tile_release();  // the system need not save the tiles while they are out of use
+}
+
+void quantize(const float* x, std::int64_t stride, const QuantizedTile& tile) {
+  kAvx512Matmul.quantize(x, stride, tile);
+}
+void multiply_quantized(const ProductTask<QuantizedTile>& task) {
+  kAvx512Matmul.multiply_quantized(task);
+}
+void multiply_float(const ProductTask<FloatTile>& task) {
+  kAvx512Matmul.multiply_float(task);
+}
+
+}  // namespace
+
+constinit const MatmulKernels kAmxMatmul = {.quantized_tile_tokens = Avx512Ints::kTokens,
+                                            .float_tile_tokens = Avx512Ints::kFloatTokens,
+                                            .quantize = quantize,
+                                            .multiply_quantized = multiply_quantized,
+                                            .multiply_float = multiply_float,
+                                            .to_bulk = to_bulk,
+                                            .multiply_bulk = multiply_bulk};
+
+}  // namespace glmhost::kernels
