@@ -72,7 +72,7 @@ class Form(DaemonTestCase):
         file = self.schema(TREE)
         complete = 0
         for seed in range(6):
-            result = self.glm("run", "--temperature", "1", "--seed", str(seed), "--max-tokens", "300", "--json-schema", file, "A list")
+            result = self.glm("run", "--temperature", "1", "--seed", str(seed), "--max-tokens", "300", "--json-schema", file, "A list of two numbers, then null")
             if result.returncode == INCOMPLETE:  # nothing says where the list ends
                 self.assertTrue(result.stdout.startswith('{"v": '), result.stdout)
                 continue

@@ -25,7 +25,7 @@ using glmhost::tokenizer::Utf8Stream;
 
 const std::vector<Tokenizer>& tokenizers() {
   static const std::vector<Tokenizer> all = [] {
-    const auto data = std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "tokenizers";
+    const auto data = std::filesystem::path(GLMHOST_TEST_DATA) / "tokenizers";
     std::vector<std::filesystem::path> folders;
     for (const auto& entry : std::filesystem::directory_iterator(data)) {
       if (entry.is_directory()) folders.push_back(entry.path());
