@@ -130,8 +130,8 @@ void AttentionBlock::run(Pass& pass) const {
   pass.attention_rows.clear();
   for (std::int64_t row = 0; row < pass.count(); ++row) {
     const BatchRow& source = pass.rows[static_cast<std::size_t>(row)];
-    pass.attention_rows.push_back(
-        {pass.projected + row * width, pass.attended + row * attended_width, source.position, source.pages});
+    pass.attention_rows.push_back({pass.projected + row * width, pass.attended + row * attended_width, source.position,
+                                   source.pages, row < pass.bulk_rows});
   }
   kernels::attention({s.cache.layout, s.cache.offset, s.heads, s.scale, s.window}, pass.attention_rows, pass.pool);
   run_linear(pass, output_, pass.attended, attended_width, pass.branch);

@@ -32,6 +32,9 @@ SegmentRange segments_of(std::span<const AttentionRow> rows, std::int64_t window
   return range;
 }
 
+// Queries that a task of bulk rows is made of at least: enough to bring keys and values into the unit's form for.
+constexpr std::int64_t kBulkQueries = 192;
+
 // Rows that follow one another and share their pages, as many as a tile takes.
 std::vector<std::span<const AttentionRow>> tiles_of(std::span<const AttentionRow> rows, std::int64_t tile_rows) {
   std::vector<std::span<const AttentionRow>> tiles;
@@ -70,9 +73,38 @@ void attention(const AttentionParameters& parameters, std::span<const AttentionR
   attention_with(selected(), parameters, rows, pool);
 }
 
+namespace {
+
+void attend_bulk(const AttentionKernels& kernels, const AttentionParameters& parameters,
+                 std::span<const AttentionRow> rows, ThreadPool& pool) {
+  const std::int64_t group = queries_per_kv_head(parameters);
+  const std::int64_t kv_heads = parameters.layout.kv_heads;
+  const std::int64_t tile_rows = std::max<std::int64_t>(1, kBulkQueries / group);
+  const std::vector<std::span<const AttentionRow>> tiles = tiles_of(rows, tile_rows);
+  pool.reserve_scratch(kernels.bulk_scratch_bytes(parameters.layout, tile_rows * group));
+  const std::int64_t count = std::ssize(tiles) * kv_heads;
+  pool.for_range(count, 1, [&](std::int64_t begin, std::int64_t end, int thread) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t item = count - 1 - i;  // the longest first
+      const std::span<const AttentionRow> tile = tiles[static_cast<std::size_t>(item / kv_heads)];
+      const SegmentRange all = segments_of(tile, parameters.window);
+      kernels.attend_bulk({&parameters, tile, item % kv_heads, all.first, all.last, pool.scratch(thread)});
+    }
+  });
+}
+
+}  // namespace
+
 void attention_with(const AttentionKernels& kernels, const AttentionParameters& parameters,
                     std::span<const AttentionRow> rows, ThreadPool& pool) {
   check(parameters, rows);
+  if (kernels.attend_bulk != nullptr && parameters.layout.type == KvType::f16) {
+    const auto others = std::find_if(rows.begin(), rows.end(), [](const AttentionRow& row) { return !row.bulk; });
+    const auto bulk = static_cast<std::size_t>(others - rows.begin());
+    if (bulk > 0) attend_bulk(kernels, parameters, rows.first(bulk), pool);
+    rows = rows.subspan(bulk);
+  }
+  if (rows.empty()) return;
   const std::int64_t group = queries_per_kv_head(parameters);
   const std::int64_t kv_heads = parameters.layout.kv_heads;
   const std::int64_t tile_rows = std::max<std::int64_t>(1, kernels.tile_queries / group);

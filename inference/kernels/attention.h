@@ -41,6 +41,7 @@ struct AttentionRow {
   float* out;                         // heads x value_dim, contiguous
   std::int64_t position;              // attends to positions [max(0, position - window + 1), position]
   std::span<std::byte* const> pages;  // the sequence's pages in order; page p holds positions from p * kPageTokens
+  bool bulk = false;                  // see Activations::set; with a cache in f16 only, others are not
 };
 
 struct AttentionParameters {
@@ -51,7 +52,8 @@ struct AttentionParameters {
   std::int64_t window;       // 0: all positions
 };
 
-// Rows that follow one another with the same pages (pieces of a prompt) share the reading of keys and values.
+// Rows that follow one another with the same pages (pieces of a prompt) share the reading of keys and values. Bulk rows
+// come first; where a matrix unit attends to them, keys, values and exponentials are rounded to bfloat16.
 void attention(const AttentionParameters& parameters, std::span<const AttentionRow> rows, ThreadPool& pool);
 
 }  // namespace glmhost::kernels

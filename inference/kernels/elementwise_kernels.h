@@ -63,7 +63,41 @@ struct Elementwise {
     }
   }
 
+  static void add(const float* a, const float* b, float* out, std::int64_t count) {
+    for (std::int64_t k = 0; k < count; k += 16) {
+      const std::int64_t n = count - k;
+      store_up_to(load_up_to(a + k, n) + load_up_to(b + k, n), out + k, n);
+    }
+  }
+
+  // No lanes: compilers see these loops for themselves, and nothing here may be fused.
+  static void rotate(float* x, std::int64_t heads, std::int64_t head_dim, std::int64_t rotary_dim,
+                     RotaryPairing pairing, const float* cos_sin) {
+    const std::int64_t pairs = rotary_dim / 2;
+    for (std::int64_t head = 0; head < heads; ++head) {
+      float* h = x + head * head_dim;
+      if (pairing == RotaryPairing::interleaved) {
+        rotate_pairs<2>(h, h + 1, cos_sin, pairs);
+      } else {
+        rotate_pairs<1>(h, h + pairs, cos_sin, pairs);
+      }
+    }
+  }
+
  private:
+  template <int kStep>
+  static void rotate_pairs(float* __restrict first, float* __restrict second, const float* __restrict cos_sin,
+                           std::int64_t pairs) {
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const float cosine = cos_sin[2 * i];
+      const float sine = cos_sin[2 * i + 1];
+      const float a = first[i * kStep];
+      const float b = second[i * kStep];
+      first[i * kStep] = a * cosine - b * sine;
+      second[i * kStep] = a * sine + b * cosine;
+    }
+  }
+
   static V load_up_to(const float* from, std::int64_t n) { return n >= 16 ? V::load(from) : V::load_first(from, n); }
   static void store_up_to(V v, float* to, std::int64_t n) {
     if (n >= 16) {
@@ -77,7 +111,8 @@ struct Elementwise {
 
 template <class V>
 constexpr ElementwiseKernels elementwise_table() {
-  return {Elementwise<V>::rms_norm, Elementwise<V>::silu_mul, Elementwise<V>::gelu_mul};
+  return {Elementwise<V>::rms_norm, Elementwise<V>::silu_mul, Elementwise<V>::gelu_mul, Elementwise<V>::add,
+          Elementwise<V>::rotate};
 }
 
 }  // namespace

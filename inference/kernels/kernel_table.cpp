@@ -23,6 +23,7 @@ const MatmulKernels& matmul_kernels(InstructionSet set) {
 const AttentionKernels& attention_kernels(InstructionSet set) {
   switch (set) {
     case InstructionSet::amx:
+      return kAmxAttention;
     case InstructionSet::avx512:
       return kAvx512Attention;
     case InstructionSet::avxvnni:

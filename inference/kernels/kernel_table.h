@@ -6,6 +6,7 @@
 #include <span>
 
 #include "inference/kernels/attention.h"
+#include "inference/kernels/elementwise.h"
 #include "inference/kernels/instruction_set.h"
 #include "inference/model_files/tensor_type.h"
 
@@ -112,6 +113,9 @@ struct AttentionKernels {
   void (*attend_partly)(const AttentionTask& task, float* state);
   // Joins the states of consecutive ranges of segments, `step` floats apart, in order, and writes the rows' out.
   void (*join)(const AttentionTask& task, float* states, std::int64_t step, std::int64_t count);
+  // Bulk rows with a cache in f16, over all of the task's segments; null where there is no matrix unit for them.
+  std::size_t (*bulk_scratch_bytes)(const KvLayout& layout, std::int64_t queries) = nullptr;
+  void (*attend_bulk)(const AttentionTask& task) = nullptr;
 };
 
 // --- rows
@@ -120,6 +124,9 @@ struct ElementwiseKernels {
   void (*rms_norm)(const float* x, const float* weight, float eps, float* out, std::int64_t columns);
   void (*silu_mul)(const float* gate, const float* up, float* out, std::int64_t count);
   void (*gelu_mul)(const float* gate, const float* up, float* out, std::int64_t count);
+  void (*add)(const float* a, const float* b, float* out, std::int64_t count);
+  void (*rotate)(float* x, std::int64_t heads, std::int64_t head_dim, std::int64_t rotary_dim, RotaryPairing pairing,
+                 const float* cos_sin);
 };
 
 const MatmulKernels& matmul_kernels(InstructionSet set);

@@ -11,39 +11,10 @@
 #include "inference/kernels/ints_avx512.h"
 #include "inference/kernels/matmul_kernels.h"
 #include "inference/kernels/tables.h"
+#include "inference/kernels/tiles_amx.h"
 
 namespace glmhost::kernels {
 namespace {
-
-constexpr int kTileRows = 16;
-constexpr std::int64_t kTileBytes = kTileRows * kLineBytes;
-
-struct alignas(64) TileConfiguration {
-  std::uint8_t palette = 1;
-  std::uint8_t start_row = 0;
-  std::uint8_t reserved[14] = {};
-  std::uint16_t row_bytes[16] = {};
-  std::uint8_t rows[16] = {};
-};
-
-// All eight tiles are 16 rows of 64 bytes: activations are 16 rows x 32 columns, weights 16 pairs of columns x 16 rows,
-// sums 16 rows of activations x 16 of weights.
-constexpr TileConfiguration kTiles = [] {
-  TileConfiguration c;
-  for (int tile = 0; tile < 8; ++tile) {
-    c.rows[tile] = kTileRows;
-    c.row_bytes[tile] = kLineBytes;
-  }
-  return c;
-}();
-
-// Two times 16 floats to bfloat16, rounded to nearest even; `low` first.
-__m512i to_bf16(__m512 low, __m512 high) {
-  const __m512bh halves = _mm512_cvtne2ps_pbh(high, low);
-  __m512i bits;
-  std::memcpy(&bits, &halves, sizeof bits);
-  return bits;
-}
 
 void to_bulk(const float* x, std::int64_t stride, std::int64_t columns, const BulkTile& tile) {
   for (std::int64_t t = 0; t < tile.tokens; ++t) {
@@ -67,13 +38,7 @@ template <TensorType kType>
 void unpack(const std::byte* packed, std::int64_t blocks, std::byte* to) {
   using Panel = PackedPanel<Avx512Ints, kType>;
   using Floats = Avx512Ints::Floats;
-  // Words 0..15 are one column's rows, words 16..31 the next one's.
-  alignas(64) std::uint16_t order[32];
-  for (int row = 0; row < kTileRows; ++row) {
-    order[2 * row] = static_cast<std::uint16_t>(row);
-    order[2 * row + 1] = static_cast<std::uint16_t>(row + 16);
-  }
-  const __m512i pairs = _mm512_load_si512(order);
+  const Pairs pairs;
   Panel panel = {packed, {}, {}};
   for (std::int64_t begin = 0; begin < blocks; begin += Panel::kGroupBlocks) {
     panel.open();
@@ -85,10 +50,8 @@ void unpack(const std::byte* packed, std::int64_t blocks, std::byte* to) {
         if constexpr (Panel::kFormat.minima()) shift = shift + panel.template minimum<sub>(block);
         unrolled<kLines>([&]<int i>() {
           const __m512i line = panel.template line<sub * kLines + i>(block);
-          const __m512i first = to_bf16(column<0>(line, scale, shift), column<1>(line, scale, shift));
-          const __m512i second = to_bf16(column<2>(line, scale, shift), column<3>(line, scale, shift));
-          _mm512_store_si512(to, _mm512_permutexvar_epi16(pairs, first));
-          _mm512_store_si512(to + kLineBytes, _mm512_permutexvar_epi16(pairs, second));
+          _mm512_store_si512(to, pairs(column<0>(line, scale, shift), column<1>(line, scale, shift)));
+          _mm512_store_si512(to + kLineBytes, pairs(column<2>(line, scale, shift), column<3>(line, scale, shift)));
           to += 2 * kLineBytes;
         });
       });
@@ -123,9 +86,17 @@ void sum_products(const std::byte* activations, const std::byte* first, const st
   }
 }
 
-// Moves the sums of 16 rows of activations and one panel to where they belong.
-void write_tile(const ProductTask<BulkTile>& task, const float* sums, std::int64_t tokens, std::int64_t row,
-                float* out) {
+// Brings the sums of up to 16 rows of activations and one panel to where they belong. store(to, stride) stores a tile.
+template <class Store>
+void write_sums(const ProductTask<BulkTile>& task, std::int64_t tokens, std::int64_t row, float* out,
+                const Store& store) {
+  if (task.bias == nullptr && tokens >= kTileRows && row + kPanelRows <= task.rows) {
+    store(out + row, task.out_stride * static_cast<std::int64_t>(sizeof(float)));
+    return;
+  }
+  alignas(64) float sums[kTileRows * kPanelRows];
+  store(sums, kLineBytes);
+  before_tile_loads();  // nor that they are stored
   for (std::int64_t t = 0; t < tokens && t < kTileRows; ++t) {
     Matmul<Avx512Ints>::write(Avx512Ints::Floats::load(sums + t * kPanelRows), task.bias, row, task.rows,
                               out + t * task.out_stride);
@@ -139,13 +110,12 @@ void multiply_bulk_of(const ProductTask<BulkTile>& task) {
   Scratch scratch(task.scratch);
   auto* first = scratch.take<std::byte>(blocks * kTileBytes);
   auto* second = scratch.take<std::byte>(blocks * kTileBytes);
-  alignas(64) float sums[kTileRows * kPanelRows];
   for (std::int64_t row = 0; row < task.rows; row += 2 * kPanelRows) {
     const std::byte* panel = task.panels + row / kPanelRows * step;
     const bool two = row + kPanelRows < task.rows;
     unpack<kType>(panel, blocks, first);
     if (two) unpack<kType>(panel + step, blocks, second);
-    asm volatile("" ::: "memory");  // the compiler does not know that tiles are loaded from memory
+    before_tile_loads();
     float* out = task.out;
     for (const BulkTile& tile : task.tiles) {
       const auto* activations = reinterpret_cast<const std::byte*>(tile.values);
@@ -155,20 +125,16 @@ void multiply_bulk_of(const ProductTask<BulkTile>& task) {
       } else {
         sum_products<false>(activations, first, second, blocks);
       }
-      _tile_stored(4, sums, kLineBytes);
-      write_tile(task, sums, tile.tokens, row, out);
-      if (two) {
-        _tile_stored(5, sums, kLineBytes);
-        write_tile(task, sums, tile.tokens, row + kPanelRows, out);
-      }
+      write_sums(task, tile.tokens, row, out, [](float* to, std::int64_t stride) { _tile_stored(4, to, stride); });
+      if (two)
+        write_sums(task, tile.tokens, row + kPanelRows, out,
+                   [](float* to, std::int64_t stride) { _tile_stored(5, to, stride); });
       if (more > 0) {
         float* below = out + kTileRows * task.out_stride;
-        _tile_stored(6, sums, kLineBytes);
-        write_tile(task, sums, more, row, below);
-        if (two) {
-          _tile_stored(7, sums, kLineBytes);
-          write_tile(task, sums, more, row + kPanelRows, below);
-        }
+        write_sums(task, more, row, below, [](float* to, std::int64_t stride) { _tile_stored(6, to, stride); });
+        if (two)
+          write_sums(task, more, row + kPanelRows, below,
+                     [](float* to, std::int64_t stride) { _tile_stored(7, to, stride); });
       }
       out += tile.tokens * task.out_stride;
     }
@@ -176,9 +142,8 @@ void multiply_bulk_of(const ProductTask<BulkTile>& task) {
 }
 
 void multiply_bulk(const ProductTask<BulkTile>& task) {
-  _tile_loadconfig(&kTiles);
+  const TilesInUse tiles;
   for_quantized_type(task.type, [&]<TensorType kType>() { multiply_bulk_of<kType>(task); });
-  _tile_release();  // the system need not save the tiles while they are out of use
 }
 
 void quantize(const float* x, std::int64_t stride, const QuantizedTile& tile) {

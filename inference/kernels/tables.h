@@ -1,5 +1,5 @@
 // The tables of each instruction set, defined in the files of that set. 256-bit VNNI changes integer products only, AMX
-// bulk products only.
+// what is done with bulk rows only.
 #pragma once
 
 #include "inference/kernels/kernel_table.h"
@@ -15,6 +15,7 @@ extern const MatmulKernels kAmxMatmul;
 extern const AttentionKernels kScalarAttention;
 extern const AttentionKernels kAvx2Attention;
 extern const AttentionKernels kAvx512Attention;
+extern const AttentionKernels kAmxAttention;
 
 extern const ElementwiseKernels kScalarElementwise;
 extern const ElementwiseKernels kAvx2Elementwise;

@@ -63,15 +63,18 @@ class Sequence {
   std::int64_t out_columns() const { return shape_.heads * shape_.value_dim; }
   const std::vector<std::byte*>& pages() const { return pages_; }
 
-  AttentionRow row(std::int64_t position, float* out) const {
-    return {queries_.data() + position * shape_.heads * shape_.key_dim, out, position, pages_};
+  AttentionRow row(std::int64_t position, float* out, bool bulk = false) const {
+    return {queries_.data() + position * shape_.heads * shape_.key_dim, out, position, pages_, bulk};
   }
 
-  // Rows [first, last) as one call.
-  std::vector<float> attend(InstructionSet set, std::int64_t first, std::int64_t last, ThreadPool& pool) const {
+  // Rows [first, last) as one call; the first of them in bulk.
+  std::vector<float> attend(InstructionSet set, std::int64_t first, std::int64_t last, ThreadPool& pool,
+                            std::int64_t bulk = 0) const {
     std::vector<float> out(static_cast<std::size_t>((last - first) * out_columns()), 1e9F);
     std::vector<AttentionRow> rows;
-    for (std::int64_t t = first; t < last; ++t) rows.push_back(row(t, out.data() + (t - first) * out_columns()));
+    for (std::int64_t t = first; t < last; ++t) {
+      rows.push_back(row(t, out.data() + (t - first) * out_columns(), t - first < bulk));
+    }
     attention_with(attention_kernels(set), parameters(), rows, pool);
     return out;
   }
@@ -211,6 +214,49 @@ TEST_CASE("A row has the same bits whatever is computed with it, on any threads 
         }
         CHECK(same_bits(joined, alone));
       }
+    }
+  }
+}
+
+TEST_CASE("Bulk rows are as exact as bfloat16, and have the same bits in any batch and on any threads") {
+  Random random(36);
+  ThreadPool one(1);
+  ThreadPool three(3);
+  for (const InstructionSet set : supported_instruction_sets()) {
+    if (attention_kernels(set).attend_bulk == nullptr) continue;
+    for (Shape shape : kShapes) {
+      shape.type = KvType::f16;
+      CAPTURE(shape.heads);
+      CAPTURE(shape.key_dim);
+      CAPTURE(shape.window);
+      const std::int64_t length = shape.key_dim <= 24 ? 1100 : 100;
+      const Sequence sequence(shape, length, random, set);
+      const std::int64_t columns = sequence.out_columns();
+      const std::vector<float> out = sequence.attend(set, 0, length, three, length);
+      double worst = 0;
+      for (std::int64_t t = 0; t < length; t += t < 70 || t > 1000 ? 1 : 37) {
+        const std::vector<double> expected = sequence.expected(t);
+        for (std::int64_t k = 0; k < columns; ++k) {
+          const float got = out[static_cast<std::size_t>(t * columns + k)];
+          worst = std::isnan(got) ? 1 : std::max(worst, std::fabs(got - expected[static_cast<std::size_t>(k)]));
+        }
+      }
+      CHECK(worst < 0.03);  // of values around 1
+      for (const std::int64_t pieces : {2, 3, 7}) {
+        std::vector<float> joined;
+        for (std::int64_t p = 0; p < pieces; ++p) {
+          const std::int64_t begin = length * p / pieces;
+          const std::int64_t end = length * (p + 1) / pieces;
+          const std::vector<float> part = sequence.attend(set, begin, end, one, end - begin);
+          joined.insert(joined.end(), part.begin(), part.end());
+        }
+        CHECK(same_bits(joined, out));
+      }
+      const std::vector<float> mixed = sequence.attend(set, 0, length, three, length / 2);
+      const std::vector<float> others = sequence.attend(set, 0, length, one);
+      const std::ptrdiff_t middle = length / 2 * columns;
+      CHECK(same_bits({mixed.begin(), mixed.begin() + middle}, {out.begin(), out.begin() + middle}));
+      CHECK(same_bits({mixed.begin() + middle, mixed.end()}, {others.begin() + middle, others.end()}));
     }
   }
 }

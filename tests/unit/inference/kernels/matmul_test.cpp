@@ -29,10 +29,10 @@ PackedMatrix random_matrix(TensorType type, std::int64_t rows, std::int64_t colu
 }
 
 std::vector<float> multiply(InstructionSet set, const PackedMatrix& weights, const std::vector<float>& x,
-                            std::int64_t n, ThreadPool& pool, const float* bias = nullptr) {
+                            std::int64_t n, ThreadPool& pool, const float* bias = nullptr, std::int64_t bulk = 0) {
   std::vector<float> out(static_cast<std::size_t>(n * weights.rows()), -1.0F);
   Activations input(n, weights.columns());
-  input.set(x.data(), n, weights.columns(), weights.columns());
+  input.set(x.data(), n, weights.columns(), weights.columns(), bulk);
   const Product product = {.weights = &weights, .bias = bias, .out = out.data(), .out_stride = weights.rows()};
   matmul_with(matmul_kernels(set), input, {&product, 1}, pool);
   return out;
@@ -179,6 +179,51 @@ TEST_CASE("A row's result has the same bits in any batch, on any threads and wit
           CHECK(same_bits(multiply(set, weights, first, n, one), expected));
           CHECK(same_bits(multiply(set, weights, first, n, three), expected));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("Bulk rows are as exact as bfloat16, and have the same bits in any batch and on any threads") {
+  Random random(14);
+  ThreadPool one(1);
+  ThreadPool three(3);
+  for (const InstructionSet set : supported_instruction_sets()) {
+    if (matmul_kernels(set).multiply_bulk == nullptr) continue;
+    for (const TensorType type : testing::kQuantizedTypes) {
+      CAPTURE(model_files::traits(type).name);
+      for (const std::int64_t n : {1, 15, 16, 17, 32, 33, 70}) {
+        CAPTURE(n);
+        const std::int64_t columns = block_of(type) * random.between(1, 768 / block_of(type));
+        const std::int64_t rows = random.between(1, 70);
+        CAPTURE(rows);
+        CAPTURE(columns);
+        const PackedMatrix weights = random_matrix(type, rows, columns, random);
+        const std::vector<float> x = random.normals(n * columns);
+        const std::vector<float> bias = random.normals(rows);
+        const float* add = n % 2 == 0 ? nullptr : bias.data();
+        const std::vector<double> exact(x.begin(), x.end());
+        const std::vector<float> out = multiply(set, weights, x, n, three, add, n);
+        double worst = 0;
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const std::vector<float> w = weights_of(weights, r);
+          for (std::int64_t t = 0; t < n; ++t) {
+            const Expected sum = dot(w, exact.data() + t * columns);
+            const double expected = sum.value + (add == nullptr ? 0 : static_cast<double>(add[r]));
+            // Either factor is rounded to 8 bits.
+            const double error = std::fabs(out[static_cast<std::size_t>(t * rows + r)] - expected);
+            worst = std::max(worst, error / (sum.magnitude / 128 + 1e-6 * std::fabs(expected) + 1e-30));
+          }
+        }
+        CHECK(worst < 1);
+        // The last row alone; the first rows as bulk and the others not.
+        const std::vector<float> last(x.end() - columns, x.end());
+        CHECK(same_bits(multiply(set, weights, last, 1, one, add, 1), {out.end() - rows, out.end()}));
+        const std::vector<float> mixed = multiply(set, weights, x, n, three, add, n / 2);
+        const std::vector<float> others = multiply(set, weights, x, n, one, add);
+        const std::ptrdiff_t middle = n / 2 * rows;
+        CHECK(same_bits({mixed.begin(), mixed.begin() + middle}, {out.begin(), out.begin() + middle}));
+        CHECK(same_bits({mixed.begin() + middle, mixed.end()}, {others.begin() + middle, others.end()}));
       }
     }
   }
