@@ -25,24 +25,33 @@ std::optional<std::filesystem::path> real_model(const std::string& file) {
   return path;
 }
 
-struct Likeness {
-  double same_choice;
-  double perplexity;
-};
-
-// Of every token's logits: the share of rows whose likeliest token is the reference's, and the text's perplexity.
-Likeness run(const LoadedModel& loaded, std::span<const std::int32_t> tokens, std::span<const std::int32_t> likeliest) {
+// Logits of every token, the first `prompt` of them as a prompt: a matrix unit computes these in another way.
+std::vector<float> logits_of(const LoadedModel& loaded, std::span<const std::int32_t> tokens, std::size_t prompt) {
   kernels::ThreadPool pool(2);
   const auto count = static_cast<std::int64_t>(tokens.size());
   const auto vocabulary = static_cast<std::size_t>(loaded.model->hyperparameters().vocabulary);
   const auto workspace = loaded.model->make_workspace(count);
   architectures::Sequence sequence(*loaded.model, count);
   std::vector<float> logits(tokens.size() * vocabulary);
-  sequence.feed(tokens, architectures::Sequence::Logits::all, logits.data(), *workspace, pool);
+  sequence.feed(tokens, architectures::Sequence::Logits::all, logits.data(), *workspace, pool, nullptr,
+                static_cast<std::int64_t>(prompt));
+  return logits;
+}
+
+struct Likeness {
+  double same_choice;
+  double perplexity;
+};
+
+// Of every token's logits: the share of rows whose likeliest token is the reference's, and the text's perplexity.
+Likeness likeness(std::span<const float> logits, std::span<const std::int32_t> tokens,
+                  std::span<const std::int32_t> likeliest) {
+  const auto count = static_cast<double>(tokens.size());
+  const std::size_t vocabulary = logits.size() / tokens.size();
   int same = 0;
   double surprise = 0;
   for (std::size_t row = 0; row < tokens.size(); ++row) {
-    const auto values = std::span(logits).subspan(row * vocabulary, vocabulary);
+    const auto values = logits.subspan(row * vocabulary, vocabulary);
     const auto best = std::max_element(values.begin(), values.end());
     same += best - values.begin() == likeliest[row] ? 1 : 0;
     if (row + 1 == tokens.size()) break;
@@ -50,8 +59,7 @@ Likeness run(const LoadedModel& loaded, std::span<const std::int32_t> tokens, st
     for (const float value : values) sum += std::exp(static_cast<double>(value - *best));
     surprise += std::log(sum) + static_cast<double>(*best - values[static_cast<std::size_t>(tokens[row + 1])]);
   }
-  return {.same_choice = same / static_cast<double>(count),
-          .perplexity = std::exp(surprise / static_cast<double>(count - 1))};
+  return {.same_choice = same / count, .perplexity = std::exp(surprise / (count - 1))};
 }
 
 void check_reference(const std::string& name) {
@@ -68,12 +76,15 @@ void check_reference(const std::string& name) {
   if (loaded.tokenizer.add_bos()) ours.insert(ours.begin(), loaded.tokenizer.bos().value());
   CHECK(ours == tokens);
 
-  const Likeness likeness = run(loaded, tokens, likeliest);
-  CAPTURE(likeness.same_choice);
-  CAPTURE(likeness.perplexity);
-  // Both engines round activations to 8 bits, each in its own way: near ties may fall either way.
-  CHECK(likeness.same_choice > 0.95);
-  CHECK(std::abs(likeness.perplexity / reference.at("perplexity").get<double>() - 1) < 0.02);
+  for (const std::size_t prompt : {std::size_t{0}, tokens.size()}) {
+    const Likeness likely = likeness(logits_of(loaded, tokens, prompt), tokens, likeliest);
+    CAPTURE(prompt);
+    CAPTURE(likely.same_choice);
+    CAPTURE(likely.perplexity);
+    // Both engines round activations, and a matrix unit weights, each in its own way: near ties may fall either way.
+    CHECK(likely.same_choice > 0.93);
+    CHECK(std::abs(likely.perplexity / reference.at("perplexity").get<double>() - 1) < 0.02);
+  }
 }
 
 }  // namespace
@@ -86,21 +97,20 @@ TEST_CASE("Gemma 3 270M in Q4_K_M predicts a text as llama.cpp does") {
   check_reference("gemma3-270m-q4_k_m");
 }
 
-TEST_CASE("greedy answers of real models are those of llama.cpp") {
+TEST_CASE("greedy answers of real models are those of llama.cpp, but for near ties") {
   struct Case {
     const char* file;
     std::string prompt;
-    std::int32_t max_tokens;
     std::string answer;
   };
   const std::vector<Case> cases = {
       {"SmolLM2-135M-Instruct.Q4_1.gguf",
-       "<|im_start|>user\nName three uses of a pivot table<|im_end|>\n<|im_start|>assistant\n", 60,
+       "<|im_start|>user\nName three uses of a pivot table<|im_end|>\n<|im_start|>assistant\n",
        "1. **Data summarization**: A pivot table is used to summarize data by creating a table that shows the relative "
        "positions of each data point within a dataset. This table can be used to create a table that shows the "
        "relative "
        "positions of each data point within a dataset.\n\n2. **Data analysis"},
-      {"gemma3-270m-q4_k_m.gguf", "The capital of France is", 30,
+      {"gemma3-270m-q4_k_m.gguf", "The capital of France is",
        " the capital of the country of France. It is the capital of the country of France. It is the capital of the "
        "country of France. It is"},
   };
@@ -108,13 +118,28 @@ TEST_CASE("greedy answers of real models are those of llama.cpp") {
     const auto path = real_model(one.file);
     if (!path) continue;
     const LoadedModel loaded(model_files::GgufFile::open(*path));
-    GenerationRequest request;
-    if (loaded.tokenizer.add_bos()) request.prompt.push_back(loaded.tokenizer.bos().value());
+    std::vector<std::int32_t> tokens;
+    if (loaded.tokenizer.add_bos()) tokens.push_back(loaded.tokenizer.bos().value());
     for (const std::int32_t token : loaded.tokenizer.encode(one.prompt, tokenizer::Markers::all)) {
-      request.prompt.push_back(token);
+      tokens.push_back(token);
     }
-    request.max_tokens = one.max_tokens;
-    CHECK(run_alone(loaded, request, {}, 2).text == one.answer);
+    const std::size_t prompt = tokens.size();
+    for (const std::int32_t token : loaded.tokenizer.encode(one.answer, tokenizer::Markers::none)) {
+      tokens.push_back(token);
+    }
+    REQUIRE(tokens.size() > prompt + 20);
+    const std::vector<float> logits = logits_of(loaded, tokens, prompt);
+    const std::size_t vocabulary = logits.size() / tokens.size();
+    int others = 0;
+    for (std::size_t row = prompt - 1; row + 1 < tokens.size(); ++row) {
+      const auto values = std::span(logits).subspan(row * vocabulary, vocabulary);
+      const float best = *std::max_element(values.begin(), values.end());
+      const float theirs = values[static_cast<std::size_t>(tokens[row + 1])];
+      CAPTURE(row - prompt + 1);
+      CHECK(best - theirs < 0.3F);
+      others += best > theirs ? 1 : 0;
+    }
+    CHECK(others <= 3);
   }
 }
 
