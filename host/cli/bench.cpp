@@ -4,6 +4,7 @@
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/json_text.h"
+#include "host/cli/limits_text.h"
 #include "host/cli/model_access.h"
 #include "host/cli/progress_bar.h"
 #include "host/cli/verbs.h"
@@ -23,11 +24,13 @@ constexpr CommandText kText = {
         "Medians of several runs: prompt tokens a second, tokens a second while answering, and with --shared-prefix "
         "also rows a second (a row is one cell of a filled column: the common prefix, -p tokens of its own, an answer "
         "of "
-        "-n tokens). Works without the daemon; stop that first for quiet numbers.",
+        "-n tokens). Works without the daemon; stop that first for quiet numbers. --limits measures "
+        "what this machine can do at most, without a model.",
     .examples =
         "  glm bench\n"
         "  glm bench -m glm-4-9b-0414 -p 512 -n 128 -t 8 -r 5 --json\n"
         "  glm bench -d 4096 -b 8     # at depth 4096, eight answers at once\n"
+        "  glm bench --limits\n"
         "  glm bench --shared-prefix 256 -p 32 -n 16 -b 16",
 };
 
@@ -86,11 +89,20 @@ struct Report {
   }
 };
 
+ExitCode measure_machine(int threads, bool json, const Interrupt& interrupt, ProgressBar& bar) {
+  kernels::ThreadPool pool(threads);
+  const kernels::MachineLimits limits = kernels::measure_limits(
+      pool, &interrupt.flag(), [&](double done) { bar.fraction("measuring the machine", done); });
+  bar.clear();
+  print(json ? limits_json(limits, threads).dump() + "\n" : limits_text(limits, threads));
+  return ExitCode::success;
+}
+
 ExitCode bench(VerbArguments arguments) {
   Command command(kText);
   std::string model, limit_text;
   std::int32_t prompt = 512, generated = 128, threads = 0, depth = 0, sequences = 1, prefix = 0, repetitions = 5;
-  bool json = false;
+  bool json = false, limits = false;
   constexpr std::int32_t kMost = 1 << 24;
   command.text("-m,--model", model, "MODEL", "A name from `glm models`, or a path to a .gguf file");
   command.number("-p,--prompt-tokens", prompt, 0, kMost, "Tokens of the prompt; 0: not measured (512)");
@@ -101,6 +113,7 @@ ExitCode bench(VerbArguments arguments) {
   command.number("--shared-prefix", prefix, 0, kMost, "Tokens that all rows begin with; measures rows a second (0)");
   command.number("-r,--repetitions", repetitions, 1, 1000, "Runs of which the median is taken (5)");
   command.text("--memory-limit", limit_text, "SIZE", "Refuse what needs more than this, as in 8GiB (memory_limit)");
+  command.flag("--limits", limits, "Measure the machine instead of a model: reading memory, arithmetic");
   command.flag("--json", json, "Print one JSON object");
   command.parse(arguments);
   const std::uint64_t limit = byte_count("--memory-limit", limit_text);
@@ -111,6 +124,7 @@ ExitCode bench(VerbArguments arguments) {
   ProgressBar bar;
   Report report;
   report.threads = thread_count(threads);
+  if (limits) return measure_machine(report.threads, json, interrupt, bar);
   generation::BenchmarkOptions& options = report.options;
   options.prompt_tokens = prompt;
   options.generated_tokens = generated;

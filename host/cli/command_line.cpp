@@ -21,9 +21,9 @@
 namespace glmhost::cli {
 namespace {
 
-constexpr std::array<const Verb*, 17> kVerbs = {&kRun,      &kChat,    &kModels, &kPull,     &kServe,  &kStatus,
-                                                &kPs,       &kStop,    &kBench,  &kTokenize, &kRender, &kLogits,
-                                                &kValidate, &kGrammar, &kEval,   &kTable,    &kEditor};
+constexpr std::array<const Verb*, 18> kVerbs = {&kRun,      &kChat,    &kModels,  &kPull,     &kServe,  &kStatus,
+                                                &kPs,       &kStop,    &kBench,   &kTokenize, &kRender, &kLogits,
+                                                &kValidate, &kProfile, &kGrammar, &kEval,     &kTable,  &kEditor};
 
 std::string overview() {
   std::string text =

@@ -19,7 +19,7 @@ struct Verb {
 };
 
 extern const Verb kServe, kRun, kChat, kModels, kPull, kPs, kStatus, kStop, kBench, kTokenize, kRender, kLogits,
-    kValidate, kGrammar, kEval, kTable, kEditor;
+    kValidate, kProfile, kGrammar, kEval, kTable, kEditor;
 
 std::span<const Verb* const> verbs();  // in the order of `glm --help`
 

@@ -1,5 +1,6 @@
 #include "inference/architectures/layer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -7,7 +8,14 @@ namespace glmhost::architectures {
 
 namespace {
 
-void run_linear(Pass& pass, const Linear& linear, const float* input, std::int64_t input_stride, float* out) {
+std::uint64_t multiplications(const Pass& pass, const kernels::PackedMatrix& weights) {
+  return 2 * static_cast<std::uint64_t>(pass.count() * weights.rows() * weights.columns());
+}
+
+void run_linear(Pass& pass, const Linear& linear, const float* input, std::int64_t input_stride, float* out,
+                Operation operation) {
+  const OperationTimer timer(pass.times, pass.layer, operation, linear.weights->bytes(),
+                             multiplications(pass, *linear.weights));
   pass.activations.set(input, pass.count(), linear.weights->columns(), input_stride, pass.bulk_rows);
   const kernels::Product product{&*linear.weights, linear.bias.empty() ? nullptr : linear.bias.data(), out,
                                  linear.weights->rows()};
@@ -36,6 +44,7 @@ void keep_output_rows(Pass& pass, std::int64_t projected_width) {
 }  // namespace
 
 void normalize(Pass& pass, const std::vector<float>& weight, float epsilon) {
+  const OperationTimer timer(pass.times, pass.layer, Operation::norm);
   const std::int64_t width = pass.embedding_length;
   for_rows(pass.pool, pass.count(), width, [&](std::int64_t row) {
     kernels::rms_norm(pass.hidden + row * width, weight.data(), epsilon, pass.normed + row * width, width);
@@ -43,6 +52,7 @@ void normalize(Pass& pass, const std::vector<float>& weight, float epsilon) {
 }
 
 void add_branch(Pass& pass, const std::vector<float>& post_norm, float epsilon) {
+  const OperationTimer timer(pass.times, pass.layer, Operation::residual);
   const std::int64_t width = pass.embedding_length;
   for_rows(pass.pool, pass.count(), width, [&](std::int64_t row) {
     float* branch = pass.branch + row * width;
@@ -64,7 +74,15 @@ JoinedLinear::JoinedLinear(WeightPlan& plan, const std::string& fused, std::init
   for (const Part& part : parts) plan.linear(part.name, part.out, in, linears_[count_++]);
 }
 
-void JoinedLinear::run(Pass& pass, const float* input, std::int64_t input_stride, float* out) const {
+void JoinedLinear::run(Pass& pass, const float* input, std::int64_t input_stride, float* out,
+                       Operation operation) const {
+  std::uint64_t bytes = 0;
+  std::uint64_t operations = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    bytes += linears_[i].weights->bytes();
+    operations += multiplications(pass, *linears_[i].weights);
+  }
+  const OperationTimer timer(pass.times, pass.layer, operation, bytes, operations);
   std::array<kernels::Product, 3> products;
   float* part_out = out;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -104,8 +122,18 @@ AttentionBlock::AttentionBlock(WeightPlan& plan, const std::string& prefix, cons
 void AttentionBlock::run(Pass& pass) const {
   const AttentionShape& s = shape_;
   const std::int64_t width = query_key_value_.width();
-  query_key_value_.run(pass, pass.normed, pass.embedding_length, pass.projected);
+  query_key_value_.run(pass, pass.normed, pass.embedding_length, pass.projected, Operation::query_key_value);
+  rotate_and_store(pass);
+  if (pass.outputs_only) keep_output_rows(pass, width);
+  if (pass.rows.empty()) return;
+  attend(pass);
+  run_linear(pass, output_, pass.attended, s.heads * s.value_length, pass.branch, Operation::attention_output);
+}
 
+void AttentionBlock::rotate_and_store(Pass& pass) const {
+  const OperationTimer timer(pass.times, pass.layer, Operation::rotary_and_cache);
+  const AttentionShape& s = shape_;
+  const std::int64_t width = query_key_value_.width();
   const float* angles = pass.angles[s.rotary_table];
   for_rows(pass.pool, pass.count(), 4 * width, [&](std::int64_t row) {
     float* query = pass.projected + row * width;
@@ -123,9 +151,25 @@ void AttentionBlock::run(Pass& pass) const {
     std::byte* page = source.pages[static_cast<std::size_t>(source.position / kernels::kPageTokens)];
     kernels::store_kv(s.cache.layout, page + s.cache.offset, source.position % kernels::kPageTokens, key, value);
   });
+}
 
-  if (pass.outputs_only) keep_output_rows(pass, width);
-  if (pass.rows.empty()) return;
+void AttentionBlock::attend(Pass& pass) const {
+  const AttentionShape& s = shape_;
+  std::uint64_t positions = 0;  // that the rows see, and that lie in the cache for them
+  std::uint64_t cached = 0;
+  if (pass.times != nullptr) {
+    for (const BatchRow& row : pass.rows) {
+      const std::int64_t seen = s.window > 0 ? std::min(row.position + 1, s.window) : row.position + 1;
+      positions += static_cast<std::uint64_t>(seen);
+      // Rows of one sequence share what they read: the last of them reads it all.
+      const bool last = &row == &pass.rows.back() || (&row + 1)->pages.data() != row.pages.data();
+      if (last) cached += static_cast<std::uint64_t>(seen);
+    }
+  }
+  const std::uint64_t position_bytes = s.cache.layout.bytes() / static_cast<std::uint64_t>(kernels::kPageTokens);
+  const OperationTimer timer(pass.times, pass.layer, Operation::attention, cached * position_bytes,
+                             2 * positions * static_cast<std::uint64_t>(s.heads * (s.key_length + s.value_length)));
+  const std::int64_t width = query_key_value_.width();
   const std::int64_t attended_width = s.heads * s.value_length;
   pass.attention_rows.clear();
   for (std::int64_t row = 0; row < pass.count(); ++row) {
@@ -134,7 +178,6 @@ void AttentionBlock::run(Pass& pass) const {
                                    source.pages, row < pass.bulk_rows});
   }
   kernels::attention({s.cache.layout, s.cache.offset, s.heads, s.scale, s.window}, pass.attention_rows, pass.pool);
-  run_linear(pass, output_, pass.attended, attended_width, pass.branch);
 }
 
 GatedMlp::GatedMlp(WeightPlan& plan, const std::string& prefix, std::int64_t embedding_length, std::int64_t width,
@@ -147,7 +190,13 @@ GatedMlp::GatedMlp(WeightPlan& plan, const std::string& prefix, std::int64_t emb
 
 void GatedMlp::run(Pass& pass) const {
   if (pass.rows.empty()) return;
-  gate_up_.run(pass, pass.normed, pass.embedding_length, pass.projected);
+  gate_up_.run(pass, pass.normed, pass.embedding_length, pass.projected, Operation::gate_up);
+  activate(pass);
+  run_linear(pass, down_, pass.projected, 2 * width_, pass.branch, Operation::down);
+}
+
+void GatedMlp::activate(Pass& pass) const {
+  const OperationTimer timer(pass.times, pass.layer, Operation::activation);
   for_rows(pass.pool, pass.count(), 4 * width_, [&](std::int64_t row) {
     float* gate = pass.projected + row * 2 * width_;
     const float* up = gate + width_;
@@ -157,7 +206,6 @@ void GatedMlp::run(Pass& pass) const {
       kernels::gelu_mul(gate, up, gate, width_);
     }
   });
-  run_linear(pass, down_, pass.projected, 2 * width_, pass.branch);
 }
 
 DecoderLayer::DecoderLayer(WeightPlan& plan, std::int64_t index, const Hyperparameters& hyperparameters,

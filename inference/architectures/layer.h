@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inference/architectures/network.h"
+#include "inference/architectures/operation_times.h"
 #include "inference/kernels/attention.h"
 #include "inference/kernels/elementwise.h"
 #include "inference/kernels/matmul.h"
@@ -38,6 +39,8 @@ struct Pass {
   std::vector<BatchRow>& kept_rows;
   kernels::ThreadPool& pool;
   const std::atomic<bool>* abandon = nullptr;
+  OperationTimes* times = nullptr;
+  std::int64_t layer = 0;
   bool outputs_only = false;  // the last layer: once keys and values are stored, only rows that want logits go on
 
   std::int64_t count() const { return static_cast<std::int64_t>(rows.size()); }
@@ -78,7 +81,7 @@ class JoinedLinear {
   JoinedLinear(WeightPlan& plan, const std::string& fused, std::initializer_list<Part> parts, std::int64_t in);
   JoinedLinear(const JoinedLinear&) = delete;
   JoinedLinear& operator=(const JoinedLinear&) = delete;
-  void run(Pass& pass, const float* input, std::int64_t input_stride, float* out) const;
+  void run(Pass& pass, const float* input, std::int64_t input_stride, float* out, Operation operation) const;
   std::int64_t width() const { return width_; }
 
  private:
@@ -115,6 +118,9 @@ class AttentionBlock {
   void run(Pass& pass) const;
 
  private:
+  void rotate_and_store(Pass& pass) const;
+  void attend(Pass& pass) const;
+
   AttentionShape shape_;
   JoinedLinear query_key_value_;
   std::vector<float> query_norm_;
@@ -132,6 +138,8 @@ class GatedMlp {
   void run(Pass& pass) const;
 
  private:
+  void activate(Pass& pass) const;
+
   std::int64_t width_;
   Gate gate_;
   JoinedLinear gate_up_;

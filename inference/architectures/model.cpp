@@ -93,12 +93,17 @@ struct Model::Workspace::State {
   kernels::Activations activations;
   std::vector<kernels::AttentionRow> attention_rows;
   std::vector<BatchRow> kept_rows;
+  OperationTimes* times = nullptr;
 };
 
 Model::Workspace::Workspace(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Model::Workspace::~Workspace() = default;
 std::int64_t Model::Workspace::max_rows() const {
   return state_->max_rows;
+}
+
+void Model::Workspace::time_operations(OperationTimes* times) {
+  state_->times = times;
 }
 
 Model::Model(std::unique_ptr<const Network> network) : network_(std::move(network)) {}
@@ -149,16 +154,19 @@ bool Model::forward(std::span<const BatchRow> rows, float* logits, Workspace& wo
   check_rows(rows, h, w.max_rows);
   const std::int64_t width = h.embedding_length;
 
-  for_rows(pool, static_cast<std::int64_t>(rows.size()), width + 16 * angle_width(network), [&](std::int64_t row) {
-    const BatchRow& source = rows[static_cast<std::size_t>(row)];
-    float* hidden = w.hidden.data() + row * width;
-    network.embedding().dequantize_row(source.token, hidden);
-    if (network.embedding_scale() != 1) kernels::scale(hidden, network.embedding_scale(), width);
-    for (std::size_t table = 0; table < w.table_angles.size(); ++table) {
-      const RotaryTable& rotary = network.rotary_tables()[table];
-      rotary.angles(source.position, w.table_angles[table] + row * rotary.rotary_dim());
-    }
-  });
+  {
+    const OperationTimer timer(w.times, -1, Operation::embedding);
+    for_rows(pool, static_cast<std::int64_t>(rows.size()), width + 16 * angle_width(network), [&](std::int64_t row) {
+      const BatchRow& source = rows[static_cast<std::size_t>(row)];
+      float* hidden = w.hidden.data() + row * width;
+      network.embedding().dequantize_row(source.token, hidden);
+      if (network.embedding_scale() != 1) kernels::scale(hidden, network.embedding_scale(), width);
+      for (std::size_t table = 0; table < w.table_angles.size(); ++table) {
+        const RotaryTable& rotary = network.rotary_tables()[table];
+        rotary.angles(source.position, w.table_angles[table] + row * rotary.rotary_dim());
+      }
+    });
+  }
 
   Pass pass{.rows = rows,
             .bulk_rows = std::ranges::count_if(rows, &BatchRow::bulk),
@@ -173,9 +181,11 @@ bool Model::forward(std::span<const BatchRow> rows, float* logits, Workspace& wo
             .attention_rows = w.attention_rows,
             .kept_rows = w.kept_rows,
             .pool = pool,
-            .abandon = abandon};
+            .abandon = abandon,
+            .times = w.times};
   for (std::int64_t layer = 0; layer < h.layers; ++layer) {
     if (pass.abandoned()) return false;
+    pass.layer = layer;
     // An observer wants all rows of every layer.
     pass.outputs_only = layer == h.layers - 1 && observer == nullptr;
     network.run_layer(layer, pass);
@@ -192,6 +202,9 @@ bool Model::forward(std::span<const BatchRow> rows, float* logits, Workspace& wo
                       w.normed.data() + outputs++ * width, width);
   }
   if (outputs == 0) return true;
+  const OperationTimer timer(
+      w.times, h.layers, Operation::output_head, network.output().bytes(),
+      2 * static_cast<std::uint64_t>(outputs * network.output().rows() * network.output().columns()));
   w.activations.set(w.normed.data(), outputs, width, width);
   const kernels::Product product{&network.output(), nullptr, logits, h.vocabulary};
   kernels::matmul(w.activations, std::span(&product, 1), pool);

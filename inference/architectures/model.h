@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "inference/architectures/operation_times.h"
 #include "inference/kernels/attention.h"
 #include "inference/kernels/thread_pool.h"
 #include "inference/model_files/gguf_file.h"
@@ -95,6 +96,8 @@ class Model {
    public:
     ~Workspace();
     std::int64_t max_rows() const;
+    // Forward passes append to it what each of their operations took; null: no longer. It must outlive them.
+    void time_operations(OperationTimes* times);
 
    private:
     friend class Model;

