@@ -94,7 +94,7 @@ ExitCode measure_machine(int threads, bool json, const Interrupt& interrupt, Pro
   const kernels::MachineLimits limits = kernels::measure_limits(
       pool, &interrupt.flag(), [&](double done) { bar.fraction("measuring the machine", done); });
   bar.clear();
-  print(json ? limits_json(limits, threads).dump() + "\n" : limits_text(limits, threads));
+  print(json ? json_line(limits_json(limits, threads)) : limits_text(limits, threads));
   return ExitCode::success;
 }
 
@@ -155,7 +155,7 @@ ExitCode bench(VerbArguments arguments) {
   report.load_s = loaded.seconds;
   report.result = with_finite_weights(file, [&] { return generation::benchmark(*loaded.model, pool, options); });
   bar.clear();
-  print(json ? report.json().dump() + "\n" : report.text());
+  print(json ? json_line(report.json()) : report.text());
   return ExitCode::success;
 }
 

@@ -79,7 +79,8 @@ class Conversation {
     if (const auto* error = std::get_if<protocol::ErrorMessage>(&outcome)) {
       messages_.erase(messages_.size() - 1);
       code_ = exit_code(error->code);
-      print_error(error->sentence);
+      print_error(error->sentence +
+                  (error->code == protocol::ErrorCode::too_large ? " /clear begins a new conversation." : ""));
       return;
     }
     const auto& result = std::get<protocol::Result>(outcome);

@@ -43,8 +43,9 @@ std::string overview() {
       "{\"error\": {\"code\": \"...\", \"message\": \"...\"}}, besides the words on stderr.\n"
       "\nExit codes: 0 done, 1 failed, 2 wrong usage or input, 3 no daemon, 4 no such\n"
       "model, 5 model cannot be loaded, 6 busy, 7 deadline passed, 8 too long for the\n"
-      "model's context, 9 a daemon is running already, 130 cancelled, 141 the reader\n"
-      "of the output went away.\n";
+      "model's context, 9 a daemon is running already, 10 an answer that was cut before\n"
+      "it had the demanded form, 130 cancelled, 141 the reader of the output went\n"
+      "away.\n";
   return text;
 }
 

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kStartTimeout = 20s;
 constexpr auto kAnswerTimeout = 3s;
+constexpr auto kMendTimeout = 4s;  // a daemon looks after its files every two seconds
 
 std::unique_ptr<protocol::Client> make_client() {
   protocol::ClientOptions options;
@@ -55,34 +56,28 @@ auto in_home(const Body& body) {
   }
 }
 
-// Throws Failure(no_daemon) when its host.json cannot be read.
-bool daemon_is_ready() {
-  if (!daemon_process()) return false;  // whatever a daemon that was killed has left behind
-  return in_home([] {
-    const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
-    return endpoint && platform::process_is_alive(endpoint->pid);
-  });
-}
-
-// Where the socket file of the daemon that runs has been, when somebody has removed it; nothing while all is well.
-std::optional<std::string> removed_socket() {
-  const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
-  constexpr std::string_view kIpc = "ipc://";
-  if (!endpoint || !endpoint->address.starts_with(kIpc)) return std::nullopt;
-  std::string path = endpoint->address.substr(kIpc.size());
-  std::error_code error;
-  if (std::filesystem::exists(platform::path_from_utf8(path), error) || error) return std::nullopt;
-  return path;
-}
-
-// Throws Failure(no_daemon) when a daemon runs that nobody can reach any more.
-void require_socket() {
+// Why the daemon that runs cannot be reached; empty when it can be, and when none runs. It looks after its files
+// itself, so what is wrong with them lasts a moment, unless it hangs.
+std::string obstacle() {
   const auto process = daemon_process();
-  if (!process) return;
-  if (const auto path = in_home(removed_socket)) {
-    throw Failure(ExitCode::no_daemon, "The daemon" + process_text(*process) + " runs, but its socket file " + *path +
-                                           " was removed, so that nothing reaches it. End it with `glm stop --force`; "
-                                           "`glm run` then starts a new one.");
+  if (!process) return {};
+  try {
+    const auto endpoint = protocol::read_endpoint(platform::runtime_folder());
+    if (!endpoint || !platform::process_is_alive(endpoint->pid)) {
+      return "A daemon" + process_text(*process) + " holds " +
+             platform::to_utf8(protocol::lock_file(platform::runtime_folder())) +
+             ", but there is no host.json beside it that names its socket: it is starting or ending, or it hangs. Try "
+             "again in a moment; `glm stop --force` ends it.";
+    }
+    constexpr std::string_view kIpc = "ipc://";
+    std::error_code error;
+    if (!endpoint->address.starts_with(kIpc)) return {};
+    const std::string socket = endpoint->address.substr(kIpc.size());
+    if (std::filesystem::exists(platform::path_from_utf8(socket), error) || error) return {};
+    return "The daemon" + process_text(*process) + " runs, but its socket file " + socket +
+           " was removed, so that nothing reaches it. End it with `glm stop --force`; `glm run` then starts a new one.";
+  } catch (const std::runtime_error& error) {
+    return error.what();
   }
 }
 
@@ -145,27 +140,19 @@ class Starter {
 // again until one answers.
 std::unique_ptr<protocol::Client> connect_or_start() {
   Starter starter;
-  std::string reason = "One runs and has not told where its socket is; `glm stop --force` ends it.";
+  std::string reason;
   const auto end = std::chrono::steady_clock::now() + kStartTimeout;
-  // One that has just been started may not have replaced yet what an earlier one left.
-  const auto is_ready = [&] {
-    try {
-      return daemon_is_ready();
-    } catch (const Failure& failure) {
-      if (!starter.started()) throw;
-      reason = failure.what();
-      return false;
-    }
-  };
   while (std::chrono::steady_clock::now() < end) {
-    if (is_ready()) {
-      if (!starter.started()) require_socket();
+    const std::string wrong = obstacle();
+    if (!wrong.empty()) {
+      reason = wrong;
+    } else if (daemon_process()) {
       auto client = make_client();
       const auto answer = client->status(kAnswerTimeout);
       if (std::holds_alternative<protocol::Status>(answer)) return client;
       reason = std::get<protocol::ErrorMessage>(answer).sentence;
-      if (!starter.started() && daemon_is_ready()) throw Failure(ExitCode::no_daemon, reason);
-    } else if (!daemon_process()) {
+      if (!starter.started() && daemon_process() && obstacle().empty()) throw Failure(ExitCode::no_daemon, reason);
+    } else {
       if (starter.ended()) starter.fail();
       if (!starter.started()) starter.start();
     }
@@ -184,20 +171,18 @@ std::optional<std::uint32_t> daemon_process() {
 
 std::unique_ptr<protocol::Client> connect(WithoutDaemon without) {
   if (without == WithoutDaemon::start) return connect_or_start();
-  if (!daemon_is_ready()) {
-    const auto process = daemon_process();
-    if (process) {
-      throw Failure(ExitCode::no_daemon,
-                    "A daemon" + process_text(*process) + " holds " +
-                        platform::to_utf8(protocol::lock_file(platform::runtime_folder())) +
-                        ", but there is no host.json beside it that names its socket: it is starting or ending, or the "
-                        "file was removed. Try again in a moment; `glm stop --force` ends it.");
-    }
+  const auto end = std::chrono::steady_clock::now() + kMendTimeout;
+  std::string wrong = obstacle();
+  while (!wrong.empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(20ms);
+    wrong = obstacle();
+  }
+  if (!wrong.empty()) throw Failure(ExitCode::no_daemon, wrong);
+  if (!daemon_process()) {
     throw Failure(
         ExitCode::no_daemon,
         "No daemon is running. Start one with `glm serve`; `glm run` and `glm chat` start one by themselves.");
   }
-  require_socket();
   auto client = make_client();
   const auto answer = client->status(kAnswerTimeout);
   if (const auto* error = std::get_if<protocol::ErrorMessage>(&answer)) {

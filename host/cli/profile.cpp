@@ -92,14 +92,12 @@ ExitCode profile(VerbArguments arguments) {
   bar.clear();
 
   if (json) {
-    print(Json{{"model", report.model},
-               {"kernels", report.kernels},
-               {"threads", report.threads},
-               {"limits", limits_json(report.limits, report.threads)},
-               {"prompt", phase_json(report.profile.prompt)},
-               {"decode", phase_json(report.profile.decode)}}
-              .dump() +
-          "\n");
+    print(json_line({{"model", report.model},
+                     {"kernels", report.kernels},
+                     {"threads", report.threads},
+                     {"limits", limits_json(report.limits, report.threads)},
+                     {"prompt", phase_json(report.profile.prompt)},
+                     {"decode", phase_json(report.profile.decode)}}));
   } else {
     print(heat_map_text(report));
   }

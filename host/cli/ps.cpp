@@ -32,7 +32,7 @@ ExitCode ps(VerbArguments arguments) {
   for (std::size_t i = 0; i < status.models.size(); ++i) {
     if (in_memory(status.models[i])) loaded.push_back(all.at("models").at(i));
   }
-  print(loaded.dump() + "\n");
+  print(json_line(loaded));
   return ExitCode::success;
 }
 

@@ -93,10 +93,19 @@ ExitCode run(VerbArguments arguments) {
   const AnswerOptions options{.print = !json, .show_thinking = generation.show_thinking()};
   const protocol::Outcome outcome = stream_answer(*client, request, options, interrupt);
   const protocol::Result result = require_result(outcome);
-  if (json) print(json_line(answer_json(result)));
-  if (!json) note_early_end(result, request.max_tokens);
   const bool cut = result.finish_reason == "length" || result.finish_reason == "context";
-  if (request.form && cut) return ExitCode::incomplete;
+  const bool incomplete = request.form && cut;
+  if (json) {
+    Json answer = answer_json(result);
+    if (incomplete) {
+      answer.update(error_json(name(ExitCode::incomplete),
+                               "The answer was cut before it had the whole form that was "
+                               "demanded; --max-tokens allows more."));
+    }
+    print(json_line(answer));
+  }
+  if (!json || incomplete) note_early_end(result, request.max_tokens);
+  if (incomplete) return ExitCode::incomplete;
   return ExitCode::success;
 }
 

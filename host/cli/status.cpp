@@ -1,6 +1,7 @@
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/daemon_access.h"
+#include "host/cli/json_text.h"
 #include "host/cli/status_text.h"
 #include "host/cli/verbs.h"
 
@@ -23,7 +24,7 @@ ExitCode status(VerbArguments arguments) {
   command.flag("--json", json, "Print one JSON object: pid, version, endpoint, models, queue and more");
   command.parse(arguments);
   const protocol::Status answer = ask_status();
-  print(json ? protocol::to_json(answer).dump() + "\n" : status_text(answer));
+  print(json ? json_line(protocol::to_json(answer)) : status_text(answer));
   return ExitCode::success;
 }
 

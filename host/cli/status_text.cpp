@@ -71,7 +71,9 @@ std::string status_text(const protocol::Status& status) {
     table.add({model.name, state_of(model), byte_size(model.file_bytes), model.architecture,
                model.chat_template.substr(0, model.chat_template.find(';'))});
   }
-  text += table.empty() ? "No models yet: `glm pull smollm2-135m` brings a small one.\n" : table.text();
+  if (!status.problem.empty()) text += status.problem + "\n";
+  text += table.empty() && status.problem.empty() ? "No models yet: `glm pull smollm2-135m` brings a small one.\n"
+                                                  : table.text();
   for (const protocol::ModelStatus& model : status.models) {
     const std::size_t reason = model.chat_template.find("; ");
     if (reason != std::string::npos) text += model.name + ": " + model.chat_template.substr(reason + 2) + "\n";

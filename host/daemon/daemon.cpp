@@ -37,6 +37,29 @@ platform::FileLock take_lock(const fs::path& runtime_folder) {
                                 ". Use it as it is, or stop it first with `glm stop`.");
 }
 
+// Two daemons on one memo store would be two where everybody expects one: a shell without XDG_RUNTIME_DIR looks for its
+// daemon in another place than one with it. Nothing where the folder cannot be written: there is no store then either.
+std::optional<platform::FileLock> take_data_lock(const fs::path& data_folder) {
+  const fs::path file = data_folder / "daemon.lock";
+  // One whose runtime folder was removed ends by itself.
+  const auto end = std::chrono::steady_clock::now() + 2 * Sessions::kLookInterval;
+  for (;;) {
+    try {
+      platform::make_private_folder(data_folder);
+      if (auto lock = platform::FileLock::try_acquire(file)) return lock;
+    } catch (const std::runtime_error&) {
+      return std::nullopt;
+    }
+    if (std::chrono::steady_clock::now() >= end) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const std::uint32_t pid = platform::FileLock::holder(file).value_or(0);
+  throw AlreadyRunning(pid, "A GLM Host daemon (process " + std::to_string(pid) + ") works in " +
+                                platform::to_utf8(data_folder) +
+                                " already, but listens in another runtime folder: XDG_RUNTIME_DIR was another when it "
+                                "was started. Set it as it was then, or end that process.");
+}
+
 std::int32_t thread_count(const settings::Settings& settings) {
   if (settings.threads > 0) return settings.threads;
   return std::max(1, static_cast<std::int32_t>(std::thread::hardware_concurrency()));
@@ -47,6 +70,7 @@ std::int32_t thread_count(const settings::Settings& settings) {
 struct Daemon::State {
   State(const DaemonOptions& options, const fs::path& runtime_folder)
       : lock(take_lock(runtime_folder)),
+        data_lock(take_data_lock(or_default(options.data_folder, platform::data_folder))),
         log({.folder = or_default(options.state_folder, platform::state_folder),
              .to_stderr = options.log_to_stderr,
              .level = options.settings.log_level,
@@ -101,6 +125,7 @@ struct Daemon::State {
   }
 
   platform::FileLock lock;  // the last to go
+  std::optional<platform::FileLock> data_lock;
   Log log;
   std::unique_ptr<MemoStore> memo;
   kernels::ThreadPool engine_threads;  // longer than the models that compute with it

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/daemon/status.h"
+#include "host/platform/paths.h"
 
 namespace glmhost::daemon {
 
@@ -19,7 +20,7 @@ void Sessions::run(const platform::FileLock& lock, std::promise<void> listening)
     return;
   }
   listening.set_value();
-  serve();
+  serve(lock);
   core_.log.info("stopped");
   std::unique_ptr<ServerSocket> socket;
   {
@@ -39,7 +40,33 @@ void Sessions::stop() {
   wake();
 }
 
-void Sessions::serve() {
+void Sessions::look_after_files(const platform::FileLock& lock) {
+  if (Clock::now() < next_look_ || stopping_) return;
+  next_look_ = Clock::now() + kLookInterval;
+  constexpr std::string_view kIpc = "ipc://";
+  std::error_code unknown;
+  const bool reachable =
+      !endpoint_.address.starts_with(kIpc) ||
+      std::filesystem::exists(platform::path_from_utf8(endpoint_.address.substr(kIpc.size())), unknown) || unknown;
+  if (!reachable || !lock.in_place()) {
+    core_.log.warning("the socket or the lock file was removed, so that nobody finds this daemon any more");
+    ++stops_;
+    return;
+  }
+  const std::filesystem::path& folder = options_.server.runtime_folder;
+  try {
+    if (protocol::read_endpoint(folder)) return;
+  } catch (const std::runtime_error&) {
+  }
+  try {
+    protocol::write_endpoint(folder, endpoint_);
+    core_.log.warning("host.json was removed or damaged, and was written anew");
+  } catch (const std::runtime_error& error) {
+    core_.log.error("host.json is gone and cannot be written: " + std::string(error.what()));
+  }
+}
+
+void Sessions::serve(const platform::FileLock& lock) {
   for (;;) {
     std::vector<ServerEvent> events = socket_->poll(time_to_wait());
     for (ServerEvent& event : events) handle(event);
@@ -49,6 +76,7 @@ void Sessions::serve() {
       const auto idle_exit = std::chrono::seconds(core_.settings.idle_exit_s);
       if (idle_exit.count() > 0 && core_.nothing_open() && Clock::now() >= core_.last_activity + idle_exit) ++stops_;
     }
+    look_after_files(lock);
     if (stops_ > 0) go_on_stopping();
     send_all();
     if (stopping_) {
@@ -69,6 +97,7 @@ std::chrono::milliseconds Sessions::time_to_wait() const {
     sooner(core_.last_activity + std::chrono::seconds(core_.settings.idle_exit_s));
   }
   if (stopping_ && !cancelled_) sooner(cancel_at_);
+  if (!stopping_) sooner(next_look_);
   if (!next) return std::chrono::milliseconds(-1);
   const Clock::time_point now = Clock::now();
   if (*next <= now) return std::chrono::milliseconds(0);

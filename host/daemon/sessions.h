@@ -21,6 +21,8 @@ namespace glmhost::daemon {
 
 class Sessions {
  public:
+  static constexpr std::chrono::seconds kLookInterval{2};  // between looks after files
+
   struct Options {
     protocol::ServerOptions server;
     std::chrono::milliseconds grace{5000};
@@ -38,7 +40,10 @@ class Sessions {
   const protocol::Endpoint& endpoint() const { return endpoint_; }  // once `listening` is fulfilled
 
  private:
-  void serve();
+  void serve(const platform::FileLock& lock);
+  // What clients find the daemon by: host.json is written anew where it is gone. A daemon whose socket or lock is
+  // gone, and which nobody finds any more, stops.
+  void look_after_files(const platform::FileLock& lock);
   std::chrono::milliseconds time_to_wait() const;
   void handle(protocol::ServerEvent& event);
   void handle(protocol::PeerId peer, std::uint64_t id, protocol::ClientMessage& message);
@@ -60,6 +65,7 @@ class Sessions {
   bool stopping_ = false;
   bool cancelled_ = false;
   Clock::time_point cancel_at_{};
+  Clock::time_point next_look_ = Clock::now() + kLookInterval;
   std::vector<SubscriberKey> stop_requests_;  // answered when everything has ended
   std::unordered_map<protocol::PeerId, std::string> programs_;
 };

@@ -65,9 +65,13 @@ protocol::Status make_status(Core& core, const std::string& endpoint, Clock::tim
   status.kernels = kernels::name(kernels::selected_instruction_set());
   status.threads = threads;
   std::vector<std::pair<std::string, model_store::StoredModel>> stored;
-  for (model_store::StoredModel& model : core.store.list()) {
-    std::string key = ModelRegistry::key_of(model.path);
-    stored.emplace_back(std::move(key), std::move(model));
+  try {
+    for (model_store::StoredModel& model : core.store.list()) {
+      std::string key = ModelRegistry::key_of(model.path);
+      stored.emplace_back(std::move(key), std::move(model));
+    }
+  } catch (const std::runtime_error& error) {
+    status.problem = error.what();  // the daemon itself is well, and so are models given by their paths
   }
 
   const std::lock_guard lock(core.mutex);

@@ -94,6 +94,12 @@ std::string how_to_get(const std::string& text) {
 }  // namespace
 
 bool is_model_path(std::string_view text) {
+  // Kinds of files that people try, so that they are told what such a file is: names of models may hold dots too.
+  constexpr std::string_view kOtherKinds[] = {".safetensors", ".bin", ".pt",   ".pth", ".onnx",
+                                              ".txt",         ".md",  ".json", ".zip", ".ggml"};
+  const std::string name = lower(text);
+  const auto ends_so = [&name](std::string_view kind) { return name.ends_with(kind); };
+  if (std::ranges::any_of(kOtherKinds, ends_so)) return true;
   return text.find_first_of("/\\") != std::string_view::npos || is_gguf_name(text) || text == "." || text == "..";
 }
 
@@ -122,8 +128,9 @@ StoredModel ModelStore::resolve_path(std::string_view text) const {
     const bool denied = error == std::errc::permission_denied;
     if (denied) throw NoSuchModel("The model file " + quoted + " may not be read by this user: check its permissions.");
     throw NoSuchModel("There is no file " + quoted + "." +
-                      (fs::is_directory(path.parent_path(), error)
-                           ? std::string(" Check the name.")
+                      (fs::is_directory(path.parent_path(), error) ? std::string(" Check the name.")
+                       : path.parent_path().empty()
+                           ? std::string(" The current folder was removed.")
                            : " The folder " + platform::to_utf8(path.parent_path()) + " does not exist either.") +
                       " `glm models` lists the models you have.");
   }

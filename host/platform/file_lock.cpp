@@ -4,12 +4,14 @@
 
 namespace glmhost::platform {
 
-FileLock::FileLock(FileLock&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
+FileLock::FileLock(FileLock&& other) noexcept
+    : handle_(std::exchange(other.handle_, -1)), file_(std::move(other.file_)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   if (this != &other) {
     release();
     handle_ = std::exchange(other.handle_, -1);
+    file_ = std::move(other.file_);
   }
   return *this;
 }

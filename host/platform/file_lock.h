@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace glmhost::platform {
 
@@ -19,15 +20,20 @@ class FileLock {
   // others. 0: held, but the id could not be read.
   static std::optional<std::uint32_t> holder(const std::filesystem::path& file);
 
+  // Whether the file that is locked is still the one that others find by its name: not when somebody removed it or its
+  // folder, or put another in its place. True where that cannot be told.
+  bool in_place() const;
+
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();  // releases
 
  private:
-  explicit FileLock(std::intptr_t handle) : handle_(handle) {}
+  FileLock(std::intptr_t handle, std::filesystem::path file) : handle_(handle), file_(std::move(file)) {}
   void release() noexcept;
 
   std::intptr_t handle_ = -1;  // a file descriptor, or a Windows HANDLE
+  std::filesystem::path file_;
 };
 
 }  // namespace glmhost::platform

@@ -41,7 +41,7 @@ std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& file)
   if (ftruncate(opened.get(), 0) == 0) {
     [[maybe_unused]] const ssize_t written = pwrite(opened.get(), id.data(), id.size(), 0);
   }
-  return FileLock(opened.release());
+  return FileLock(opened.release(), file);
 }
 
 std::optional<std::uint32_t> FileLock::holder(const std::filesystem::path& file) {
@@ -58,6 +58,14 @@ std::optional<std::uint32_t> FileLock::holder(const std::filesystem::path& file)
   std::uint32_t id = 0;
   if (size > 0) std::from_chars(text.data(), text.data() + size, id);
   return id;
+}
+
+bool FileLock::in_place() const {
+  struct stat held {
+  }, found{};
+  if (fstat(static_cast<int>(handle_), &held) != 0) return true;
+  if (lstat(file_.c_str(), &found) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
 void FileLock::release() noexcept {

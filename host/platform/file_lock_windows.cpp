@@ -45,7 +45,7 @@ std::optional<FileLock> FileLock::try_acquire(const std::filesystem::path& file)
   const std::string id = std::to_string(GetCurrentProcessId()) + "\n";
   DWORD written = 0;
   if (WriteFile(opened.get(), id.data(), static_cast<DWORD>(id.size()), &written, nullptr)) SetEndOfFile(opened.get());
-  return FileLock(reinterpret_cast<std::intptr_t>(opened.release()));
+  return FileLock(reinterpret_cast<std::intptr_t>(opened.release()), file);
 }
 
 std::optional<std::uint32_t> FileLock::holder(const std::filesystem::path& file) {
@@ -68,6 +68,11 @@ std::optional<std::uint32_t> FileLock::holder(const std::filesystem::path& file)
     std::from_chars(text.data(), text.data() + size, id);
   }
   return id;
+}
+
+bool FileLock::in_place() const {
+  std::error_code error;
+  return std::filesystem::exists(file_, error) || error;
 }
 
 void FileLock::release() noexcept {

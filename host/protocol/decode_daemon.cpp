@@ -130,6 +130,7 @@ void read_status(Fields& fields, Status& status) {
   fields.whole("memory_bytes", status.memory_bytes);
   fields.text("kernels", status.kernels, kMaxNameBytes);
   fields.whole("threads", status.threads);
+  fields.text("problem", status.problem, kMaxBodyBytes);
   if (const auto* models = fields.array("models", kMaxModels)) {
     for (std::size_t i = 0; i < models->size(); ++i) {
       read_part(fields, (*models)[i], "models[" + std::to_string(i) + "].", status.models.emplace_back(), read_model);

@@ -95,6 +95,7 @@ nlohmann::ordered_json to_json(const Status& status) {
       {"memory_bytes", status.memory_bytes},
       {"kernels", status.kernels},
       {"threads", status.threads},
+      {"problem", status.problem},
       {"models", std::move(models)},
       {"queue", to_json(status.queue)},
   };

@@ -257,6 +257,7 @@ struct Status {
   std::uint64_t memory_bytes = 0;  // resident
   std::string kernels;             // instruction set in use
   std::uint32_t threads = 0;
+  std::string problem;  // why the list of models has those in memory only; empty when it is whole
   std::vector<ModelStatus> models;
   QueueStatus queue;
 

@@ -171,13 +171,52 @@ class Starts(TestCase):
         self.fails(NO_DAEMON, "status", says="No daemon is running")
         self.succeeds(*ASK)
 
-    def test_a_damaged_host_json_of_a_living_daemon_is_told_with_the_way_out(self):
+    def test_a_daemon_writes_its_host_json_anew(self):
         self.succeeds(*ASK)
+        pid = self.home.daemon_pid()
+        for content in ("{ nonsense", "", None):
+            host = self.home.runtime / "host.json"
+            host.unlink() if content is None else host.write_text(content)
+            self.succeeds(*ASK)
+            self.assertEqual(self.home.daemon_pid(), pid)
+
+    def test_a_damaged_host_json_of_a_hanging_daemon_is_told_with_the_way_out(self):
+        self.succeeds(*ASK)
+        os.kill(self.home.daemon_pid(), signal.SIGSTOP)
         (self.home.runtime / "host.json").write_text("{ nonsense")
-        for verb in (("status",), ("stop",), ASK):
+        for verb in (("status",), ("stop",)):
             self.fails(NO_DAEMON, *verb, says=["host.json is damaged", "glm stop --force"])
         self.succeeds("stop", "--force")
         self.succeeds(*ASK)
+
+    def test_a_daemon_that_nobody_can_find_ends(self):
+        for removed in ("run", "run/daemon.lock"):
+            self.succeeds(*ASK)
+            pid = self.home.daemon_pid()
+            path = self.home.runtime.parent / removed
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            self.succeeds(*ASK)
+            self.assertNotEqual(self.home.daemon_pid(), pid)
+            self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
+
+    def test_two_daemons_do_not_share_a_home(self):
+        self.succeeds(*ASK)
+        elsewhere = self.home.path / "run elsewhere"
+        elsewhere.mkdir(mode=0o700)
+        pid = self.home.daemon_pid()
+        second = self.glm("serve", XDG_RUNTIME_DIR=str(elsewhere), timeout=30)
+        self.assertEqual(second.returncode, 9, second.stderr)
+        for part in (str(pid), "XDG_RUNTIME_DIR"):
+            self.assertIn(part, second.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read any folder")
+    def test_a_models_folder_that_cannot_be_read_leaves_the_daemon_reachable(self):
+        self.succeeds(*ASK)
+        self.home.store.chmod(0)
+        self.addCleanup(self.home.store.chmod, 0o700)
+        self.assertIn("cannot be read", json.loads(self.succeeds("status", "--json").stdout)["problem"])
+        self.succeeds("run", "-m", DEFAULT_MODEL, "--max-tokens", "2", "Name a fish")
+        self.succeeds("stop")
 
     def test_relative_paths_mean_the_callers_folder(self):
         folder = self.home.path / "project"

@@ -186,14 +186,23 @@ class Daemon(TestCase):
         self.succeeds("run", "-m", "tiny", "--raw", "x")
         pid = self.home.daemon_pid()
         socket = json.loads((self.home.runtime / "host.json").read_text())["address"].removeprefix("ipc://")
+        os.kill(pid, signal.SIGSTOP)  # else it ends by itself
         os.unlink(socket)
-        for verb in (("status",), ("run", "x"), ("stop",)):
+        for verb in (("status",), ("stop",)):
             self.fails(NO_DAEMON, *verb, says=[socket, str(pid), "glm stop --force"])
         self.assertIn(str(pid), self.succeeds("stop", "--force").stdout)
         self.succeeds("run", "-m", "tiny", "--raw", "x")
 
+    def test_a_daemon_whose_socket_was_removed_makes_room_for_another(self):
+        self.succeeds("run", "-m", "tiny", "--raw", "x")
+        pid = self.home.daemon_pid()
+        os.unlink(json.loads((self.home.runtime / "host.json").read_text())["address"].removeprefix("ipc://"))
+        self.succeeds("run", "-m", "tiny", "--raw", "x")
+        self.assertNotEqual(self.home.daemon_pid(), pid)
+
     def test_a_host_json_that_was_removed_is_told(self):
         self.succeeds("run", "-m", "tiny", "--raw", "x")
+        os.kill(self.home.daemon_pid(), signal.SIGSTOP)  # else it is written anew
         (self.home.runtime / "host.json").unlink()
         self.fails(NO_DAEMON, "status", says=["host.json", "glm stop --force"])
         self.succeeds("stop", "--force")

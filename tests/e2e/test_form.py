@@ -158,6 +158,8 @@ class Form(DaemonTestCase):
         shown = self.glm("run", "--json", "--json-schema", file, "--max-tokens", "5", "Invent a person")
         self.assertEqual(shown.returncode, INCOMPLETE)
         self.assertEqual(json.loads(shown.stdout)["finish_reason"], "length")
+        self.assertEqual(json.loads(shown.stdout)["error"]["code"], "incomplete")
+        self.assertIn("--max-tokens", shown.stderr)
         again = self.glm("run", "--json", "--json-schema", file, "--max-tokens", "5", "Invent a person")
         self.assertEqual(again.returncode, INCOMPLETE)
         self.assertTrue(json.loads(again.stdout)["from_memo"])
