@@ -21,7 +21,7 @@ AddInOptions options_for(const DaemonProcess& daemon) {
   options.client.program = "integration test";
   options.client.runtime_folder = daemon.runtime();
   options.retry = std::chrono::milliseconds(50);
-  options.default_options = "max_tokens=12";
+  options.default_options = "max_tokens=40";
   return options;
 }
 
@@ -94,9 +94,10 @@ TEST_CASE("each function gives its type, and a second add-in costs no model work
     const Reply words = sheet.ask(FunctionId::glm, {text("Say hello to"), text("Ann")}, at(0));
     CHECK(words.state == State::done);
     CHECK(words.value.is_text());
-    CHECK(sheet.ask(FunctionId::number, {text("How many legs has a dog?")}, at(1)).value.is_number());
+    const Reply legs = sheet.ask(FunctionId::number, {text("How many legs has a dog?")}, at(1));
+    CHECK_MESSAGE(legs.value.is_number(), add_in.error_of(at(1)));
     const Reply date = sheet.ask(FunctionId::date, {text("A day in 2024")}, at(2));
-    REQUIRE(date.value.is_number());
+    REQUIRE_MESSAGE(date.value.is_number(), add_in.error_of(at(2)));
     CHECK(date.value.kind() == formula::NumberKind::date);
     CHECK(sheet.ask(FunctionId::boolean, {text("Is water wet?")}, at(3)).value.is_boolean());
     const Reply with = sheet.ask(FunctionId::with, {text("max_tokens = 3; seed=7"), text("Count")}, at(4));
@@ -123,7 +124,9 @@ TEST_CASE("each function gives its type, and a second add-in costs no model work
     if (round == 1) CHECK(counters.from_memo == counters.answers);
   }
   // Cut inside of its form: an error value with a sentence, and no text that looks like an answer.
-  AddIn add_in(options_for(daemon));
+  AddInOptions short_answers = options_for(daemon);
+  short_answers.default_options = "max_tokens=3";
+  AddIn add_in(short_answers);
   Sheet sheet(add_in);
   const Reply cut =
       sheet.ask(FunctionId::extract,
@@ -140,7 +143,7 @@ TEST_CASE("a thousand formulas are one batch; calculating them again asks nothin
   daemon.start();
   AddIn add_in(options_for(daemon));
   Sheet sheet(add_in);
-  constexpr std::uint32_t kCells = 300;
+  constexpr std::uint32_t kCells = 200;
   const auto calculate = [&](std::uint32_t row) {
     const std::vector<Argument> arguments = {text("Text number " + std::to_string(row)), labels()};
     return add_in.call(FunctionId::classify, arguments, at(row));
@@ -179,6 +182,7 @@ TEST_CASE("a missing daemon: said once, earlier values stay, and all goes on whe
   add_in.calculation_ended();
   CHECK(ask("One", 0).state == State::done);  // what is known stays known
   // The cell's formula changes: it shows what it showed. A cell that has shown nothing says what is wrong.
+  add_in.calculation_ended();
   const Reply changed = ask("Two", 0);
   CHECK(changed.state == State::pending);
   CHECK(changed.value.text() == first.value.text());
