@@ -74,11 +74,11 @@ TEST_CASE("another protocol version: the sentence names both") {
 }
 
 TEST_CASE("kinds that do not exist, or that the other side sends") {
-  for (const int kind : {0, 3, 4, 5, 6, 12, 127, 255}) {
+  for (const int kind : {0, 3, 4, 5, 6, 13, 127, 255}) {
     CHECK(
         has(refused(message(static_cast<Kind>(kind), Json::object())).error.sentence, "kind " + std::to_string(kind)));
   }
-  for (const int kind : {0, 2, 7, 10, 11, 12, 255}) {
+  for (const int kind : {0, 2, 7, 10, 11, 12, 13, 255}) {
     const auto decoded = decode_daemon(views(message(static_cast<Kind>(kind), Json::object())));
     CHECK(std::holds_alternative<DecodeError>(decoded));
   }

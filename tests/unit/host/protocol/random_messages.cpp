@@ -227,6 +227,16 @@ Status status(Random& random) {
 
 }  // namespace
 
+namespace {
+
+TableRequest table_request(Random& random) {
+  TableRequest request{text(random, 300), {}, text(random), any<std::uint32_t>(random, 1, 86'400'000)};
+  for (std::uint64_t i = 0; i <= below(random, 4); ++i) request.tables.push_back({text(random), text(random)});
+  return request;
+}
+
+}  // namespace
+
 ClientMessage random_client_message(Random& random, std::size_t kind) {
   switch (kind) {
     case 0:
@@ -241,8 +251,10 @@ ClientMessage random_client_message(Random& random, std::size_t kind) {
       return StatusRequest{};
     case 5:
       return Control{static_cast<Control::Action>(below(random, 3)), text(random)};
-    default:
+    case 6:
       return Ping{};
+    default:
+      return table_request(random);
   }
 }
 
