@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "host/cli/answer.h"
@@ -27,6 +28,7 @@ constexpr CommandText kText = {
         "  glm run --raw \"Once upon a time\"\n"
         "  glm run --choice positive,negative \"The mood of: I like it\"\n"
         "  glm run --json-schema person.json \"Invent a person\"\n"
+        "  glm run --tools tools.json --tool-choice required --json \"Weather in Oslo?\"\n"
         "  glm run --json \"What is 2+2?\" | jq -r .content",
 };
 
@@ -96,7 +98,11 @@ ExitCode run(VerbArguments arguments) {
   if (json) print(json_line(answer_json(result)));
   if (!json) note_early_end(result, request.max_tokens);
   const bool cut = result.finish_reason == "length" || result.finish_reason == "context";
-  if (request.form && cut) return ExitCode::incomplete;
+  const bool has_form = request.form || request.tool_choice.kind == protocol::ToolChoice::Kind::required ||
+                        request.tool_choice.kind == protocol::ToolChoice::Kind::named;
+  const bool call_is_cut = std::any_of(result.tool_calls.begin(), result.tool_calls.end(),
+                                       [](const protocol::ToolCall& call) { return call.status == "cut_off"; });
+  if ((has_form && cut) || call_is_cut) return ExitCode::incomplete;
   return ExitCode::success;
 }
 

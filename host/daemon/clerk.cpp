@@ -151,7 +151,11 @@ class Preparation {
     if (!is_base && !request_->prompt && !request_->infill) splitter.emplace(model.chat_template.splitter(prompt));
     if (request_->form) generation.form = demanded_form(*request_, model.constraints, splitter);
     std::optional<chat::ToolCallParser> tools;
-    if (!request_->tools.empty()) tools.emplace(model.chat_template.tool_call_format(), request_->tools);
+    if (tells_tools(*request_)) {
+      const chat::ToolCallFormat format = model.chat_template.tool_call_format();
+      generation.form = form_of_calls(*request_, format, model.constraints, splitter);
+      tools.emplace(format, request_->tools);
+    }
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);

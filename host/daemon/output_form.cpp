@@ -1,5 +1,6 @@
 #include "host/daemon/output_form.h"
 
+#include "inference/chat/call_form.h"
 #include "inference/error.h"
 
 namespace glmhost::daemon {
@@ -34,15 +35,49 @@ Spec::Kind kind_of(protocol::OutputForm::Kind kind) {
   return Spec::Kind::json_schema;
 }
 
+chat::ToolChoice::Kind kind_of(protocol::ToolChoice::Kind kind) {
+  switch (kind) {
+    case protocol::ToolChoice::Kind::none:
+      return chat::ToolChoice::Kind::none;
+    case protocol::ToolChoice::Kind::automatic:
+      return chat::ToolChoice::Kind::automatic;
+    case protocol::ToolChoice::Kind::required:
+      return chat::ToolChoice::Kind::required;
+    case protocol::ToolChoice::Kind::named:
+      return chat::ToolChoice::Kind::named;
+  }
+  return chat::ToolChoice::Kind::automatic;
+}
+
+Spec json_in_one_line() {
+  Spec spec;
+  spec.white_space = Spec::WhiteSpace::usual;
+  spec.order = Spec::PropertyOrder::declared;
+  return spec;
+}
+
+Reasoning reasoning_before(const protocol::Request& request, const std::optional<chat::ReasoningSplitter>& splitter) {
+  if (splitter && splitter->in_reasoning()) return Reasoning::begun;
+  const bool may_come = splitter && splitter->may_reason() && request.enable_thinking.value_or(true);
+  return may_come ? Reasoning::may_come : Reasoning::none;
+}
+
+// What has the form is given as it is.
+void leave_content_alone(Reasoning reasoning, std::optional<chat::ReasoningSplitter>& splitter) {
+  if (reasoning == Reasoning::none) {
+    splitter.reset();
+  } else {
+    splitter->keep_newlines_of_content();
+  }
+}
+
 }  // namespace
 
 Spec spec_of(const protocol::OutputForm& form) {
-  Spec spec;
+  Spec spec = json_in_one_line();
   spec.kind = kind_of(form.kind);
   spec.text = form.text;
   spec.choices = form.choices;
-  spec.white_space = Spec::WhiteSpace::usual;
-  spec.order = Spec::PropertyOrder::declared;
   return spec;
 }
 
@@ -54,16 +89,44 @@ generation::OutputForm demanded_form(const protocol::Request& request, constrain
                                      std::optional<chat::ReasoningSplitter>& splitter) {
   generation::OutputForm form;
   form.constraint = compiled([&] { return cache.get(spec_of(*request.form)); });
-  if (splitter && splitter->in_reasoning()) {
-    form.reasoning = Reasoning::begun;
-  } else if (splitter && splitter->may_reason() && request.enable_thinking.value_or(true)) {
-    form.reasoning = Reasoning::may_come;
+  form.reasoning = reasoning_before(request, splitter);
+  leave_content_alone(form.reasoning, splitter);
+  return form;
+}
+
+bool tells_tools(const protocol::Request& request) {
+  return !request.tools.empty() && request.tool_choice.kind != protocol::ToolChoice::Kind::none;
+}
+
+generation::OutputForm form_of_calls(const protocol::Request& request, chat::ToolCallFormat format,
+                                     constraints::ConstraintCache& cache,
+                                     std::optional<chat::ReasoningSplitter>& splitter) {
+  const bool must_call = request.tool_choice.kind != protocol::ToolChoice::Kind::automatic;
+  const std::optional<chat::CallForm> calls = compiled([&] {
+    return chat::call_form(format, request.tools, {kind_of(request.tool_choice.kind), request.tool_choice.name});
+  });
+  generation::OutputForm form;
+  if (!calls) {
+    if (!must_call) return form;
+    throw Error(ErrorKind::bad_argument,
+                "A call of a tool is demanded, but how this model writes calls is not known here: leave tool_choice "
+                "out, or take another model.");
   }
-  if (form.reasoning == Reasoning::none) {
-    splitter.reset();
-  } else {
-    splitter->keep_newlines_of_content();
+  Spec spec = json_in_one_line();
+  spec.kind = Spec::Kind::grammar;
+  spec.text = calls->grammar;
+  form.constraint = compiled([&] { return cache.get(spec); });
+  form.has_markers = true;
+  form.anywhere = calls->anywhere;
+  if (calls->opening) {
+    form.opening = [find = calls->opening](std::string_view written) {
+      std::optional<generation::OutputForm::Opened> opened;
+      if (auto found = find(written)) opened = {found->end, std::move(found->form)};
+      return opened;
+    };
   }
+  form.reasoning = reasoning_before(request, splitter);
+  if (must_call) leave_content_alone(form.reasoning, splitter);
   return form;
 }
 
