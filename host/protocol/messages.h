@@ -113,7 +113,7 @@ struct ToolChoice {
   enum class Kind {
     none,       // it calls none, and is not told of any
     automatic,  // on the wire "auto": it decides
-    required,   // the answer is one or more calls
+    required,   // the answer is one to sixteen calls
     named,      // the answer is one call of the tool `name`
   };
   Kind kind = Kind::automatic;

@@ -13,6 +13,7 @@ namespace glmhost::chat {
 namespace {
 
 constexpr std::string_view kOpen = "<tool_call>";
+constexpr int kMostCalls = 16;  // in one answer that must call
 
 struct Tool {
   std::string name;
@@ -197,7 +198,7 @@ std::string tagged_arguments(const Tool& tool) {
 std::string call_text(ToolCallFormat format, const Tool& tool) {
   switch (format) {
     case ToolCallFormat::tagged_json:
-      return "\"<tool_call>\\n\" " + json_call(tool, "arguments") + " \"\\n</tool_call>\"";
+      return "\"<tool_call>\" \"\\n\"? " + json_call(tool, "arguments") + " \"\\n\"? \"</tool_call>\"";
     case ToolCallFormat::bare_json:
       return json_call(tool, "parameters");
     case ToolCallFormat::name_line:
@@ -210,14 +211,18 @@ std::string call_text(ToolCallFormat format, const Tool& tool) {
   return "";
 }
 
-std::string all_calls(ToolCallFormat format) {
+std::string all_calls(ToolCallFormat format, bool one) {
+  // A weak model would go on for ever.
+  const std::string more = "{0," + std::to_string(kMostCalls - 1) + "}";
+  // Some generations begin a line for it.
+  if (one) return format == ToolCallFormat::arg_tags ? "\"\\n\"? call" : "call";
   switch (format) {
     case ToolCallFormat::tagged_json:
-      return "call (\"\\n\" call)*";
+      return "call (\"\\n\" call)" + more;
     case ToolCallFormat::arg_tags:
-      return "\"\\n\"? call (\"\\n\"? call)*";
+      return "\"\\n\"? call (\"\\n\"? call)" + more;
     case ToolCallFormat::bare_json:
-      return "call (\"; \" call)*";
+      return "call (\"; \" call)" + more;
     default:
       return "call";
   }
@@ -270,9 +275,10 @@ std::optional<CallForm> call_form(ToolCallFormat format, const Json& tools, cons
   const bool is_automatic = choice.kind == ToolChoice::Kind::automatic;
   const bool tagged = format == ToolCallFormat::tagged_json || format == ToolCallFormat::arg_tags;
   // Where a call may be followed by free text, another one is opened by the model; elsewhere by the grammar.
-  const bool one = choice.kind == ToolChoice::Kind::named || (is_automatic && tagged);
+  const bool opened_anew = is_automatic && tagged;
   CallForm form;
-  form.grammar = "root ::= " + (one ? "call" : all_calls(format)) + "\ncall ::= ";
+  form.grammar =
+      "root ::= " + (opened_anew ? "call" : all_calls(format, choice.kind == ToolChoice::Kind::named)) + "\ncall ::= ";
   for (std::size_t i = 0; i < callable.size(); ++i) {
     form.grammar += (i == 0 ? "tool-" : " | tool-") + std::to_string(i);
   }

@@ -16,7 +16,7 @@ struct ToolChoice {
   enum class Kind {
     none,       // no tool is called
     automatic,  // the model decides
-    required,   // the answer is one or more calls
+    required,   // the answer is one to sixteen calls
     named,      // the answer is one call of the tool `name`
   };
   Kind kind = Kind::automatic;

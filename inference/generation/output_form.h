@@ -47,7 +47,7 @@ struct OutputForm {
   // Empty: the form begins at once. Else the answer is free until this finds the form's opening in what was written:
   // all of it, or with `anywhere` its last bytes (an opening has 64 at most), and then the answer is free again when
   // the form is complete.
-  std::function<std::optional<Opened>(std::string_view written)> opening;
+  std::function<std::optional<Opened>(std::string_view written)> opening{};
   bool anywhere = false;
 };
 
