@@ -89,6 +89,9 @@ class Preparation {
     if (content_ != known->content && request_->memo) {
       if (!look_for_answer(*known, prompt)) return;
     }
+    if (model == nullptr && tells_tools(*request_)) {
+      check_calls(*request_, chat::ModelTemplate::from_text(known->chat_template).tool_call_format());
+    }
     if (model == nullptr) return failure_ ? fail(*failure_) : wait_for_model();
     queue(*model, prompt);
   }

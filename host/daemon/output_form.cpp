@@ -1,6 +1,7 @@
 #include "host/daemon/output_form.h"
 
 #include "inference/chat/call_form.h"
+#include "inference/chat/conversation.h"
 #include "inference/error.h"
 
 namespace glmhost::daemon {
@@ -71,6 +72,50 @@ void leave_content_alone(Reasoning reasoning, std::optional<chat::ReasoningSplit
   }
 }
 
+Spec spec_of(const chat::CallForm& calls) {
+  Spec spec = json_in_one_line();
+  spec.kind = Spec::Kind::grammar;
+  spec.text = calls.grammar;
+  return spec;
+}
+
+// Nothing where the model's way of calling is not known and nothing is demanded.
+std::optional<chat::CallForm> form_in(const protocol::Request& request, chat::ToolCallFormat format) {
+  std::optional<chat::CallForm> calls = compiled([&] {
+    return chat::call_form(format, request.tools, {kind_of(request.tool_choice.kind), request.tool_choice.name});
+  });
+  if (!calls && request.tool_choice.kind != protocol::ToolChoice::Kind::automatic) {
+    throw Error(ErrorKind::bad_argument,
+                "A call of a tool is demanded, but how this model writes calls is not known here: leave tool_choice "
+                "out, or take another model.");
+  }
+  return calls;
+}
+
+// Says which tool's schema is wrong.
+template <class Compile>
+auto compiled_calls(const protocol::Request& request, const Compile& compile) {
+  try {
+    return compile();
+  } catch (const Error& error) {
+    for (const chat::Json& tool : request.tools) {
+      const chat::Json& function = chat::function_of(tool);
+      if (!function.contains("parameters") || !function["parameters"].is_object()) continue;
+      Spec spec = json_in_one_line();
+      spec.text = function["parameters"].dump();
+      try {
+        constraints::compile_grammar(spec);
+      } catch (const Error& of_tool) {
+        throw Error(ErrorKind::bad_argument, "The parameters of the tool `" +
+                                                 std::string(chat::function_name(function).substr(0, 80)) +
+                                                 "` cannot be used. " + of_tool.what());
+      }
+    }
+    throw Error(ErrorKind::bad_argument,
+                std::string("The calls of the tools cannot be held to a form. ") + error.what());
+  }
+}
+
 }  // namespace
 
 Spec spec_of(const protocol::OutputForm& form) {
@@ -98,24 +143,19 @@ bool tells_tools(const protocol::Request& request) {
   return !request.tools.empty() && request.tool_choice.kind != protocol::ToolChoice::Kind::none;
 }
 
+void check_calls(const protocol::Request& request, chat::ToolCallFormat format) {
+  if (const std::optional<chat::CallForm> calls = form_in(request, format)) {
+    compiled_calls(request, [&] { return constraints::compile_grammar(spec_of(*calls)); });
+  }
+}
+
 generation::OutputForm form_of_calls(const protocol::Request& request, chat::ToolCallFormat format,
                                      constraints::ConstraintCache& cache,
                                      std::optional<chat::ReasoningSplitter>& splitter) {
-  const bool must_call = request.tool_choice.kind != protocol::ToolChoice::Kind::automatic;
-  const std::optional<chat::CallForm> calls = compiled([&] {
-    return chat::call_form(format, request.tools, {kind_of(request.tool_choice.kind), request.tool_choice.name});
-  });
   generation::OutputForm form;
-  if (!calls) {
-    if (!must_call) return form;
-    throw Error(ErrorKind::bad_argument,
-                "A call of a tool is demanded, but how this model writes calls is not known here: leave tool_choice "
-                "out, or take another model.");
-  }
-  Spec spec = json_in_one_line();
-  spec.kind = Spec::Kind::grammar;
-  spec.text = calls->grammar;
-  form.constraint = compiled([&] { return cache.get(spec); });
+  const std::optional<chat::CallForm> calls = form_in(request, format);
+  if (!calls) return form;
+  form.constraint = compiled_calls(request, [&] { return cache.get(spec_of(*calls)); });
   form.has_markers = true;
   form.anywhere = calls->anywhere;
   if (calls->opening) {
@@ -126,7 +166,7 @@ generation::OutputForm form_of_calls(const protocol::Request& request, chat::Too
     };
   }
   form.reasoning = reasoning_before(request, splitter);
-  if (must_call) leave_content_alone(form.reasoning, splitter);
+  if (!calls->opening) leave_content_alone(form.reasoning, splitter);
   return form;
 }
 

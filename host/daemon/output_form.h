@@ -27,6 +27,9 @@ generation::OutputForm demanded_form(const protocol::Request& request, constrain
 // The tools that the model is told of: none where none may be called.
 bool tells_tools(const protocol::Request& request);
 
+// As form_of_calls(), which needs a model in memory: what it would throw of the tools is thrown before one is loaded.
+void check_calls(const protocol::Request& request, chat::ToolCallFormat format);
+
 // The form of the calls of request.tools, in the way of the model's template; no constraint where the template's way of
 // calling is not known and nothing is demanded. Throws Error(bad_argument): as check_form() for the tools' schemas, a
 // tool that is chosen but is not there, a call demanded of a model whose way of calling is not known.

@@ -105,7 +105,8 @@ chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protoc
   }
   chat::Json rendered = chat::Json::object();
   rendered["messages"] = request.messages;
-  if (with_tools) rendered["tools"] = request.tools;
+  // Some templates tell an empty list from none.
+  if (with_tools || (request.tools.is_array() && request.tools.empty())) rendered["tools"] = request.tools;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
   chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
   set_time(render_request);

@@ -22,7 +22,9 @@ bool is_name_character(char c) {
 class Parser : TextScanner {
  public:
   explicit Parser(std::string_view text) : TextScanner(text) {
-    if (text.size() > kMostBytes) throw Error(ErrorKind::bad_argument, "The grammar is larger than 16 MiB.");
+    if (text.size() > kMostBytes)
+      throw Error(ErrorKind::bad_argument,
+                  "The grammar is larger than 16 MiB. A long list of texts goes into choices, or into an enum.");
     if (!tokenizer::is_valid_utf8(text)) throw Error(ErrorKind::bad_argument, "The grammar is not valid UTF-8.");
   }
 

@@ -48,7 +48,7 @@ class SchemaGrammar {
   RuleId build_raw(std::string_view never) {
     const std::string what = "The text that must not come";
     without_marker_ = difference(any_text(), *to_dfa(Expression::of_text(never), Match::anywhere, what));
-    const RuleId root = grammar_->add_rule("raw value");
+    const RuleId root = grammar_->add_rule(std::string(kSchemaRule));
     const Shapes shapes = reader_.shapes(Term({&reader_.document().root(), Literal::Kind::schema}));
     std::uint8_t types = 0;
     for (const Shape& shape : shapes) {
@@ -65,7 +65,7 @@ class SchemaGrammar {
   }
 
   RuleId build() {
-    const RuleId root = grammar_->add_rule("document");
+    const RuleId root = grammar_->add_rule(std::string(kSchemaRule));
     const RuleId value = rule_of(Term({&reader_.document().root(), Literal::Kind::schema}));
     const NodeId start = grammar_->rules[root].start;
     if (spec_.white_space == Spec::WhiteSpace::any) {

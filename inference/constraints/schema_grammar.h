@@ -9,6 +9,9 @@
 
 namespace glmhost::constraints {
 
+// The name of the rule of a whole schema.
+inline constexpr std::string_view kSchemaRule = "schema";
+
 // Not finished: the caller finishes it. Throws as compile().
 std::shared_ptr<Grammar> schema_grammar(const Spec& spec);
 
