@@ -77,7 +77,8 @@ void FormFlags::add_to(Command& command) {
   command.text("--regex", regex_, "REGEX", "The whole answer matches this regular expression");
   command.text("--grammar", grammar_, "FILE", "The answer is in the language of this GBNF grammar; - for stdin");
   command.choice("--type", type_, {"number", "date", "boolean", "list", "grid"}, "The answer is a value of this type");
-  command.text("--tools", tools_, "FILE", "Tools that the model may call (JSON); needs --json to show the calls");
+  command.text("--tools", tools_, "FILE",
+               "Tools that the model may call (JSON); each call is a line of JSON behind the answer");
   command.text("--tool-choice", tool_choice_, "CHOICE",
                "Whether a tool is called: none, auto, required, or the name of the one to be called (default: auto)");
 }

@@ -28,7 +28,7 @@ constexpr CommandText kText = {
         "  glm run --raw \"Once upon a time\"\n"
         "  glm run --choice positive,negative \"The mood of: I like it\"\n"
         "  glm run --json-schema person.json \"Invent a person\"\n"
-        "  glm run --tools tools.json --tool-choice required --json \"Weather in Oslo?\"\n"
+        "  glm run --tools tools.json --tool-choice required \"Weather in Oslo?\"\n"
         "  glm run --json \"What is 2+2?\" | jq -r .content",
 };
 
@@ -96,6 +96,9 @@ ExitCode run(VerbArguments arguments) {
   const protocol::Outcome outcome = stream_answer(*client, request, options, interrupt);
   const protocol::Result result = require_result(outcome);
   if (json) print(json_line(answer_json(result)));
+  if (!json) {
+    for (const protocol::ToolCall& call : result.tool_calls) print(json_line(call_json(call)));
+  }
   if (!json) note_early_end(result, request.max_tokens);
   const bool cut = result.finish_reason == "length" || result.finish_reason == "context";
   const bool has_form = request.form || request.tool_choice.kind == protocol::ToolChoice::Kind::required ||

@@ -352,6 +352,9 @@ class Tools(DaemonTestCase):
             for name in ("get_weather", "add", "now"):
                 calls = self.called(model, "--tool-choice", name)
                 self.assertEqual([call["name"] for call in calls], [name])
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        lines = self.succeeds("run", "-m", model, "--tools", file, "--tool-choice", "now", "London").stdout.splitlines()
+        self.assertEqual([json.loads(line) for line in lines], calls)
 
     def test_the_model_may_not_call_a_tool(self):
         model = self.caller("tagged")
@@ -369,6 +372,15 @@ class Tools(DaemonTestCase):
             self.assertEqual(shown.returncode, INCOMPLETE, shown.stderr)
             self.assertEqual([call["status"] for call in json.loads(shown.stdout)["tool_calls"]], ["cut_off"], shown.stdout)
             self.assertEqual(self.glm(*arguments).returncode, INCOMPLETE)
+
+    def test_a_tool_whose_schema_cannot_be_kept(self):
+        broken = {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer", "minimum": 5, "maximum": 3}}}
+        unsupported = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
+        for way in self.WAYS:
+            model = self.caller(way)
+            for schema, says in ((broken, ["`bad`", "contradicts"]), (unsupported, ["`bad`", "uniqueItems"]), ({"type": "array"}, ["`bad`", "object"])):
+                file = self.file("tools.json", json.dumps([*self.TOOLS, {"name": "bad", "parameters": schema}]))
+                self.fails(USAGE, "run", "-m", model, "--tools", file, "London", says=says)
 
     def test_choices_of_a_tool_that_are_wrong(self):
         file = self.file("tools.json", json.dumps(self.TOOLS))
