@@ -45,6 +45,29 @@ nlohmann::ordered_json read_tools(const std::string& file) {
   return tools;
 }
 
+std::string_view name_of(const nlohmann::ordered_json& tool) {
+  const auto* function = tool.is_object() && tool.contains("function") ? &tool["function"] : &tool;
+  const auto* name =
+      function->is_object() && function->contains("name") ? (*function)["name"].get_ptr<const std::string*>() : nullptr;
+  return name == nullptr ? std::string_view() : std::string_view(*name);
+}
+
+protocol::ToolChoice choice_named(const std::string& text, const nlohmann::ordered_json& tools) {
+  using Kind = protocol::ToolChoice::Kind;
+  if (text == "none") return {Kind::none, {}};
+  if (text == "auto") return {Kind::automatic, {}};
+  if (text == "required") return {Kind::required, {}};
+  std::string known;
+  for (const auto& tool : tools) {
+    if (name_of(tool) == text) return {Kind::named, text};
+    known += (known.empty() ? "" : ", ") + std::string(name_of(tool));
+  }
+  throw Failure(ExitCode::usage,
+                "--tool-choice is none, auto, required or the name of a tool, but the file of --tools "
+                "has no tool `" +
+                    text.substr(0, 80) + "`. It has: " + known + ".");
+}
+
 }  // namespace
 
 void FormFlags::add_to(Command& command) {
@@ -54,7 +77,10 @@ void FormFlags::add_to(Command& command) {
   command.text("--regex", regex_, "REGEX", "The whole answer matches this regular expression");
   command.text("--grammar", grammar_, "FILE", "The answer is in the language of this GBNF grammar; - for stdin");
   command.choice("--type", type_, {"number", "date", "boolean", "list", "grid"}, "The answer is a value of this type");
-  command.text("--tools", tools_, "FILE", "Tools that the model may call (JSON); needs --json to show the calls");
+  command.text("--tools", tools_, "FILE",
+               "Tools that the model may call (JSON); each call is a line of JSON behind the answer");
+  command.text("--tool-choice", tool_choice_, "CHOICE",
+               "Whether a tool is called: none, auto, required, or the name of the one to be called (default: auto)");
 }
 
 void FormFlags::apply(const Command& command, protocol::Request& request) const {
@@ -71,7 +97,14 @@ void FormFlags::apply(const Command& command, protocol::Request& request) const 
   if (forms > 0 && command.given("--stop")) {
     throw Failure(ExitCode::usage, "--stop cannot be used with a form of the answer: the form says where it ends.");
   }
+  if (command.given("--tool-choice") && !tools) {
+    throw Failure(ExitCode::usage, "--tool-choice needs --tools: the tools to choose from.");
+  }
   if (tools) request.tools = read_tools(tools_);
+  if (command.given("--tool-choice")) {
+    require_utf8(tool_choice_, "The name in --tool-choice");
+    request.tool_choice = choice_named(tool_choice_, request.tools);
+  }
   if (forms == 0) return;
   OutputForm& form = request.form.emplace();
   if (command.given("--choice")) {

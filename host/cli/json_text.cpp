@@ -4,17 +4,16 @@
 
 namespace glmhost::cli {
 
+Json call_json(const protocol::ToolCall& call) {
+  return {
+      {"id", call.id},         {"name", call.name},       {"arguments", Json::parse(call.arguments, nullptr, false)},
+      {"status", call.status}, {"problem", call.problem}, {"source", call.source}};
+}
+
 Json answer_json(const protocol::Result& result) {
   const protocol::Usage& usage = result.usage;
   Json calls = Json::array();
-  for (const protocol::ToolCall& call : result.tool_calls) {
-    calls.push_back({{"id", call.id},
-                     {"name", call.name},
-                     {"arguments", Json::parse(call.arguments, nullptr, false)},
-                     {"status", call.status},
-                     {"problem", call.problem},
-                     {"source", call.source}});
-  }
+  for (const protocol::ToolCall& call : result.tool_calls) calls.push_back(call_json(call));
   return {{"model", result.model},
           {"content", result.content},
           {"reasoning", result.reasoning},

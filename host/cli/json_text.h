@@ -11,6 +11,9 @@ namespace glmhost::cli {
 
 using Json = nlohmann::ordered_json;
 
+// {"id", "name", "arguments": {...}, "status", "problem", "source"}.
+Json call_json(const protocol::ToolCall& call);
+
 // {"model", "content", "reasoning", "finish_reason", "from_memo", "usage": {...}}.
 Json answer_json(const protocol::Result& result);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "host/cli/answer.h"
@@ -27,6 +28,7 @@ constexpr CommandText kText = {
         "  glm run --raw \"Once upon a time\"\n"
         "  glm run --choice positive,negative \"The mood of: I like it\"\n"
         "  glm run --json-schema person.json \"Invent a person\"\n"
+        "  glm run --tools tools.json --tool-choice required \"Weather in Oslo?\"\n"
         "  glm run --json \"What is 2+2?\" | jq -r .content",
 };
 
@@ -94,19 +96,24 @@ ExitCode run(VerbArguments arguments) {
   const protocol::Outcome outcome = stream_answer(*client, request, options, interrupt);
   const protocol::Result result = require_result(outcome);
   const bool cut = result.finish_reason == "length" || result.finish_reason == "context";
-  const bool incomplete = request.form && cut;
+  const bool has_form = request.form || request.tool_choice.kind == protocol::ToolChoice::Kind::required ||
+                        request.tool_choice.kind == protocol::ToolChoice::Kind::named;
+  const bool call_is_cut = std::any_of(result.tool_calls.begin(), result.tool_calls.end(),
+                                       [](const protocol::ToolCall& call) { return call.status == "cut_off"; });
+  const bool incomplete = (has_form && cut) || call_is_cut;
   if (json) {
     Json answer = answer_json(result);
     if (incomplete) {
       answer.update(error_json(name(ExitCode::incomplete),
-                               "The answer was cut before it had the whole form that was "
-                               "demanded; --max-tokens allows more."));
+                               "The answer was cut before it had the whole form that was demanded; --max-tokens allows "
+                               "more."));
     }
     print(json_line(answer));
+  } else {
+    for (const protocol::ToolCall& call : result.tool_calls) print(json_line(call_json(call)));
   }
   if (!json || incomplete) note_early_end(result, request.max_tokens);
-  if (incomplete) return ExitCode::incomplete;
-  return ExitCode::success;
+  return incomplete ? ExitCode::incomplete : ExitCode::success;
 }
 
 }  // namespace

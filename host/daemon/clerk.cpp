@@ -89,6 +89,9 @@ class Preparation {
     if (content_ != known->content && request_->memo) {
       if (!look_for_answer(*known, prompt)) return;
     }
+    if (model == nullptr && tells_tools(*request_)) {
+      check_calls(*request_, chat::ModelTemplate::from_text(known->chat_template).tool_call_format());
+    }
     if (model == nullptr) return failure_ ? fail(*failure_) : wait_for_model();
     queue(*model, prompt);
   }
@@ -151,7 +154,11 @@ class Preparation {
     if (!is_base && !request_->prompt && !request_->infill) splitter.emplace(model.chat_template.splitter(prompt));
     if (request_->form) generation.form = demanded_form(*request_, model.constraints, splitter);
     std::optional<chat::ToolCallParser> tools;
-    if (!request_->tools.empty()) tools.emplace(model.chat_template.tool_call_format(), request_->tools);
+    if (tells_tools(*request_)) {
+      const chat::ToolCallFormat format = model.chat_template.tool_call_format();
+      generation.form = form_of_calls(*request_, format, model.constraints, splitter);
+      tools.emplace(format, request_->tools);
+    }
 
     const std::lock_guard lock(core_.mutex);
     Job* job = core_.find(id_);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "host/daemon/output_form.h"
+
 namespace glmhost::daemon {
 namespace {
 
@@ -91,7 +93,13 @@ Hash128 memo_key(const Hash128& model_content, std::string_view chat_template, c
   hasher.add(std::uint64_t{parameters.stop.size()});
   for (const std::string& stop : parameters.stop) hasher.add(stop);
   // The tools stand in the prompt, but the types of their arguments need not.
-  if (!parameters.tools.is_null()) hasher.add(parameters.tools.dump(-1, ' ', false, replace_invalid));
+  if (tells_tools(parameters) || (!parameters.tools.is_null() && parameters.tools.empty()))
+    hasher.add(parameters.tools.dump(-1, ' ', false, replace_invalid));
+  if (tells_tools(parameters)) {
+    hasher.add("calls that satisfy the tools' schemas");  // not those of earlier versions, which were free
+    hasher.add(static_cast<std::uint64_t>(parameters.tool_choice.kind));
+    hasher.add(parameters.tool_choice.name);
+  }
   if (parameters.form) {
     hasher.add(name(parameters.form->kind));
     hasher.add(parameters.form->text);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "host/protocol/messages.h"
-#include "inference/chat/template.h"
+#include "inference/chat/model_template.h"
 #include "inference/constraints/constraint_cache.h"
 #include "inference/generation/output_form.h"
 
@@ -22,6 +22,19 @@ void check_form(const protocol::OutputForm& form);
 // itself does so before the form, unless the request switched thinking off. The splitter (none: the answer is not
 // split) is set to leave what has the form as it is.
 generation::OutputForm demanded_form(const protocol::Request& request, constraints::ConstraintCache& cache,
+                                     std::optional<chat::ReasoningSplitter>& splitter);
+
+// The tools that the model is told of: none where none may be called.
+bool tells_tools(const protocol::Request& request);
+
+// As form_of_calls(), which needs a model in memory: what it would throw of the tools is thrown before one is loaded.
+void check_calls(const protocol::Request& request, chat::ToolCallFormat format);
+
+// The form of the calls of request.tools, in the way of the model's template; no constraint where the template's way of
+// calling is not known and nothing is demanded. Throws Error(bad_argument): as check_form() for the tools' schemas, a
+// tool that is chosen but is not there, a call demanded of a model whose way of calling is not known.
+generation::OutputForm form_of_calls(const protocol::Request& request, chat::ToolCallFormat format,
+                                     constraints::ConstraintCache& cache,
                                      std::optional<chat::ReasoningSplitter>& splitter);
 
 }  // namespace glmhost::daemon

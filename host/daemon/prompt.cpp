@@ -6,6 +6,7 @@
 #include <ctime>
 #include <string>
 
+#include "host/daemon/output_form.h"
 #include "inference/error.h"
 
 namespace glmhost::daemon {
@@ -85,7 +86,8 @@ void check_tokens(std::int64_t tokens, const PromptRoom& room) {
 chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protocol::Request& request,
                           std::string_view model_name) {
   if (request.prompt) return raw(*request.prompt);
-  if (chat_template.empty() && !request.tools.empty()) {
+  const bool with_tools = tells_tools(request);
+  if (chat_template.empty() && with_tools) {
     throw Error(ErrorKind::bad_argument, "The model " + std::string(model_name) +
                                              " is a base model, which calls no tools. Leave them out, or take a chat "
                                              "model.");
@@ -103,7 +105,8 @@ chat::Prompt build_prompt(const chat::ModelTemplate& chat_template, const protoc
   }
   chat::Json rendered = chat::Json::object();
   rendered["messages"] = request.messages;
-  if (!request.tools.is_null()) rendered["tools"] = request.tools;
+  // Some templates tell an empty list from none.
+  if (with_tools || (request.tools.is_array() && request.tools.empty())) rendered["tools"] = request.tools;
   if (request.enable_thinking) rendered["enable_thinking"] = *request.enable_thinking;
   chat::RenderRequest render_request = chat::RenderRequest::from_json(rendered);
   set_time(render_request);

@@ -74,6 +74,25 @@ void check_tools(Fields& fields, const Fields::Json& tools) {
   }
 }
 
+void read_tool_choice(Fields& fields, const Fields::Json& value, ToolChoice& choice) {
+  if (value == "none" || value == "auto" || value == "required") {
+    choice.kind = value == "none"   ? ToolChoice::Kind::none
+                  : value == "auto" ? ToolChoice::Kind::automatic
+                                    : ToolChoice::Kind::required;
+    return;
+  }
+  // Chat Completions name the tool in "function", Responses beside "type".
+  const Fields::Json* named = value.is_object() && value.contains("function") ? &value["function"] : &value;
+  if (!named->is_object() || !named->contains("name") || !(*named)["name"].is_string() ||
+      value.value("type", Fields::Json("function")) != "function") {
+    return fields.fail(fields.label("tool_choice") +
+                       " must be \"none\", \"auto\", \"required\" or the tool to be called, as in {\"type\": "
+                       "\"function\", \"function\": {\"name\": \"get_weather\"}}.");
+  }
+  choice.kind = ToolChoice::Kind::named;
+  choice.name = (*named)["name"].get<std::string>();
+}
+
 // What is demanded of the answer, and what may not be demanded together.
 void read_demands(Fields& fields, Request& request) {
   if (const Fields::Json* const form = fields.find("form")) {
@@ -83,8 +102,17 @@ void read_demands(Fields& fields, Request& request) {
     check_tools(fields, *tools);
     request.tools = *tools;
   }
+  if (const Fields::Json* const choice = fields.find("tool_choice")) {
+    read_tool_choice(fields, *choice, request.tool_choice);
+  }
   if (fields.error()) return;
-  if (!request.tools.is_null() && request.messages.is_null()) {
+  const bool must_call =
+      request.tool_choice.kind == ToolChoice::Kind::required || request.tool_choice.kind == ToolChoice::Kind::named;
+  if (must_call && request.tools.empty()) {
+    fields.fail("\"tool_choice\" demands a call, but there are no \"tools\".");
+  } else if (must_call && !request.stop.empty()) {
+    fields.fail("\"stop\" cannot be combined with a \"tool_choice\" that demands a call: the call says where it ends.");
+  } else if (!request.tools.is_null() && request.messages.is_null()) {
     fields.fail("\"tools\" need a conversation: give \"messages\".");
   } else if (request.form && !request.tools.is_null()) {
     fields.fail("Only one of \"form\" and \"tools\" may be given, not both.");

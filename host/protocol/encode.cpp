@@ -87,6 +87,20 @@ Json map_of(const OutputForm& form) {
   return map;
 }
 
+Json value_of(const ToolChoice& choice) {
+  switch (choice.kind) {
+    case ToolChoice::Kind::none:
+      return "none";
+    case ToolChoice::Kind::automatic:
+      return "auto";
+    case ToolChoice::Kind::required:
+      return "required";
+    case ToolChoice::Kind::named:
+      break;
+  }
+  return {{"type", "function"}, {"function", {{"name", choice.name}}}};
+}
+
 Json list_of(const std::vector<ToolCall>& calls) {
   Json list = Json::array();
   for (const ToolCall& call : calls) {
@@ -106,6 +120,7 @@ Json body_of(const Request& request) {
   if (request.prompt) body["prompt"] = *request.prompt;
   if (request.infill) body["infill"] = map_of(*request.infill);
   if (!request.tools.is_null()) body["tools"] = request.tools;
+  if (request.tool_choice != ToolChoice{}) body["tool_choice"] = value_of(request.tool_choice);
   if (request.form) body["form"] = map_of(*request.form);
   if (request.enable_thinking) body["enable_thinking"] = *request.enable_thinking;
   body["max_tokens"] = request.max_tokens;

@@ -108,6 +108,21 @@ struct OutputForm {
 std::string_view name(OutputForm::Kind kind);
 std::optional<OutputForm::Kind> find_form_kind(std::string_view name);
 
+// Whether the model calls tools. Arguments of a call always satisfy the tool's schema; a reasoning model thinks freely
+// before it.
+struct ToolChoice {
+  enum class Kind {
+    none,       // it calls none, and is not told of any
+    automatic,  // on the wire "auto": it decides
+    required,   // the answer is one to sixteen calls
+    named,      // the answer is one call of the tool `name`
+  };
+  Kind kind = Kind::automatic;
+  std::string name;
+
+  bool operator==(const ToolChoice&) const = default;
+};
+
 // A generation. Exactly one of `messages`, `prompt` and `infill` is given.
 struct Request {
   std::string model;                          // name or path; empty: the configured default
@@ -115,7 +130,9 @@ struct Request {
   std::optional<std::string> prompt;          // raw text, continued as it stands; markers in it stay plain text
   std::optional<Infill> infill;
   nlohmann::ordered_json tools = nullptr;  // a list of tools that the model may call; with messages only
-  std::optional<OutputForm> form;          // with a form: no `stop`, no `tools`
+  // On the wire as in OpenAI's API: "none", "auto", "required" or {"type": "function", "function": {"name": ...}}.
+  ToolChoice tool_choice;
+  std::optional<OutputForm> form;  // with a form: no `stop`, no `tools`
   std::optional<bool> enable_thinking;
   std::int32_t max_tokens = 512;  // the budget, 1 .. 1,048,576
   float temperature = 0;          // 0 .. 10

@@ -475,7 +475,9 @@ ToolCallParser::Delta ToolCallParser::finish() {
       blanks_.clear();
       break;
     case State::json:
-      if (format_ == ToolCallFormat::bare_json && !looks_like_call(pending_)) {
+      // Behind one call there is nothing but another.
+      if (format_ == ToolCallFormat::bare_json &&
+          !(calls_.empty() ? looks_like_call(pending_) : may_be_call(pending_))) {
         say(std::exchange(pending_, {}), out);
         break;
       }

@@ -64,6 +64,15 @@ std::shared_ptr<Grammar> of_type(const Spec& spec) {
   return schema_grammar(schema);
 }
 
+// One among several alternatives would be left out in silence.
+void check_schemas(const Grammar& grammar) {
+  const bool all =
+      std::ranges::all_of(grammar.rules, [](const Rule& rule) { return rule.productive || rule.name != kSchemaRule; });
+  if (!all) {
+    throw Error(ErrorKind::bad_argument, "A schema in the grammar contradicts itself: no value satisfies it.");
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Grammar> compile_grammar(const Spec& spec) {
@@ -90,6 +99,7 @@ std::shared_ptr<const Grammar> compile_grammar(const Spec& spec) {
       break;
   }
   grammar->finish(nothing_matches);
+  if (spec.kind == Spec::Kind::grammar) check_schemas(*grammar);
   return grammar;
 }
 

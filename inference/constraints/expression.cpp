@@ -77,6 +77,7 @@ class NfaBuilder {
       }
       case Kind::rule:
       case Kind::schema:
+      case Kind::raw_schema:
         break;
     }
     return from;

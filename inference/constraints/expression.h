@@ -25,6 +25,7 @@ struct Expression {
     text_end,     // $
     rule,         // a rule of a grammar, by number; not for automata
     schema,       // JSON that satisfies the JSON Schema in `text`; not for automata
+    raw_schema,   // the same, but a text stands without quotes, and the only part's text nowhere; not for automata
   };
 
   Kind kind = Kind::sequence;

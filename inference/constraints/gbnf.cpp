@@ -1,8 +1,8 @@
 #include "inference/constraints/gbnf.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "inference/constraints/gbnf_parser.h"
 #include "inference/constraints/schema_grammar.h"
@@ -84,7 +84,7 @@ class GbnfGrammar {
 
   bool is_regular(const Expression& expression) const {
     if (expression.kind == Expression::Kind::rule) return regular_[expression.rule];
-    if (expression.kind == Expression::Kind::schema) return false;
+    if (expression.kind == Expression::Kind::schema || expression.kind == Expression::Kind::raw_schema) return false;
     return std::ranges::all_of(expression.parts, [&](const Expression& part) { return is_regular(part); });
   }
 
@@ -127,7 +127,9 @@ class GbnfGrammar {
       case Kind::rule:
         return add_call(expression.rule, from);
       case Kind::schema:
-        return add_call(schema_rule(expression.text), from);
+        return add_call(schema_rule(expression.text, {}), from);
+      case Kind::raw_schema:
+        return add_call(schema_rule(expression.text, expression.parts[0].text), from);
       case Kind::sequence:
         return add_sequence(expression, from);
       case Kind::alternation:
@@ -194,12 +196,13 @@ class GbnfGrammar {
     return rule;
   }
 
-  RuleId schema_rule(const std::string& schema) {
-    const auto [known, fresh] = schemas_.try_emplace(schema, 0);
+  // never: empty for JSON, else the text that raw values must not contain.
+  RuleId schema_rule(const std::string& schema, const std::string& never) {
+    const auto [known, fresh] = schemas_.try_emplace({schema, never}, 0);
     if (fresh) {
       Spec spec = spec_;
       spec.text = schema;
-      known->second = add_schema(grammar_, spec);
+      known->second = never.empty() ? add_schema(grammar_, spec) : add_raw_schema(grammar_, spec, never);
     }
     return known->second;
   }
@@ -228,7 +231,7 @@ class GbnfGrammar {
   std::vector<bool> regular_;
   std::vector<std::size_t> sizes_;  // written out
   std::vector<std::uint32_t> wanted_;
-  std::unordered_map<std::string, RuleId> schemas_;
+  std::map<std::pair<std::string, std::string>, RuleId> schemas_;
 };
 
 }  // namespace

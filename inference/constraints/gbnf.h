@@ -4,8 +4,10 @@
 //   number ::= [0-9]{1,4} | "none"
 //
 // "text" and [classes] with the escapes \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH; . is any character; ( ) | * + ?
-// {m} {m,} {m,n}. %json {...} is JSON that satisfies this JSON Schema (an extension). The answer is what `root`
-// matches. A rule may go on in the next line. Rules may be recursive, but not to the left.
+// {m} {m,} {m,n}. The answer is what `root` matches. Two extensions: %json {...} is JSON that satisfies this JSON
+// Schema; %raw "never" {...} is the same, but a text stands as it is, without quotes and escapes, the text in quotes
+// comes nowhere, and no text comes that could be read as one of the other values that the schema allows. A rule may go
+// on in the next line. Rules may be recursive, but not to the left.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,9 @@ bool is_name_character(char c) {
 class Parser : TextScanner {
  public:
   explicit Parser(std::string_view text) : TextScanner(text) {
-    if (text.size() > kMostBytes) throw Error(ErrorKind::bad_argument, "The grammar is larger than 16 MiB.");
+    if (text.size() > kMostBytes)
+      throw Error(ErrorKind::bad_argument,
+                  "The grammar is larger than 16 MiB. A long list of texts goes into choices, or into an enum.");
     if (!tokenizer::is_valid_utf8(text)) throw Error(ErrorKind::bad_argument, "The grammar is not valid UTF-8.");
   }
 
@@ -144,7 +146,17 @@ class Parser : TextScanner {
       if (!take(")")) refuse("a `(` has no `)`");
       return inside;
     }
-    if (take("%json")) return schema();
+    if (take("%json")) return schema("%json");
+    if (take("%raw")) {
+      skip_space();
+      if (!take("\"")) refuse("the text that must not come is expected in quotes behind %raw");
+      Expression marker = quoted();
+      if (marker.text.empty()) refuse("the text in quotes behind %raw is empty");
+      Expression raw = schema("%raw");
+      raw.kind = Expression::Kind::raw_schema;
+      raw.parts.push_back(std::move(marker));
+      return raw;
+    }
     if (next_is("<") || next_is("!")) refuse("tokens as parts of a rule are not supported");
     if (next_is("*") || next_is("+") || next_is("?") || next_is("{")) refuse("there is nothing to repeat before this");
     if (!is_name_character(peek())) refuse("this cannot be read");
@@ -155,16 +167,16 @@ class Parser : TextScanner {
   }
 
   // Up to the brace that closes the first one. Whether it is JSON, and a schema, the schema's own reader says.
-  Expression schema() {
+  Expression schema(const std::string& atom) {
     skip_space();
-    if (!next_is("{")) refuse("a schema in braces is expected behind %json");
+    if (!next_is("{")) refuse("a schema in braces is expected behind " + atom);
     const std::size_t begin = position_;
     int open = 0;
     bool in_text = false;
     do {
       if (done()) {
         position_ = begin;
-        refuse("the schema behind %json does not end");
+        refuse("the schema behind " + atom + " does not end");
       }
       const char c = peek();
       ++position_;

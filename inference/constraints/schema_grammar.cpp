@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "inference/constraints/expression.h"
+#include "inference/constraints/regex.h"
 #include "inference/constraints/schema_shapes.h"
 
 namespace glmhost::constraints {
@@ -44,8 +45,27 @@ class SchemaGrammar {
     grammar_->nodes[end_].accepts = true;
   }
 
+  RuleId build_raw(std::string_view never) {
+    const std::string what = "The text that must not come";
+    without_marker_ = difference(any_text(), *to_dfa(Expression::of_text(never), Match::anywhere, what));
+    const RuleId root = grammar_->add_rule(std::string(kSchemaRule));
+    const Shapes shapes = reader_.shapes(Term({&reader_.document().root(), Literal::Kind::schema}));
+    std::uint8_t types = 0;
+    for (const Shape& shape : shapes) {
+      if (!reader_.certainly_empty(shape, 3)) types |= shape.types;
+    }
+    const DfaPointer readable = readable_as(types);
+    for (Shape shape : shapes) {
+      if ((shape.types & kString) != 0) add_raw_text(root, shape, readable);
+      shape.types &= static_cast<std::uint8_t>(~kString);
+      add_shape(root, shape);
+    }
+    add_waiting();
+    return root;
+  }
+
   RuleId build() {
-    const RuleId root = grammar_->add_rule("document");
+    const RuleId root = grammar_->add_rule(std::string(kSchemaRule));
     const RuleId value = rule_of(Term({&reader_.document().root(), Literal::Kind::schema}));
     const NodeId start = grammar_->rules[root].start;
     if (spec_.white_space == Spec::WhiteSpace::any) {
@@ -62,15 +82,59 @@ class SchemaGrammar {
     } else {
       link(start, Edge::Kind::call, value, end_);
     }
+    add_waiting();
+    return root;
+  }
+
+ private:
+  void add_waiting() {
     while (!waiting_.empty()) {
       const auto [term, rule] = std::move(waiting_.front());
       waiting_.pop_front();
       for (const Shape& shape : reader_.shapes(term)) add_shape(rule, shape);
     }
-    return root;
   }
 
- private:
+  // Texts that read as JSON of one of the types (or as a quoted text, where there are other types than texts).
+  static DfaPointer readable_as(std::uint8_t types) {
+    if ((types & ~kString) == 0) return nullptr;
+    const Expression space = Expression::repetition(space_character(), 0, kUnbounded);
+    const Expression rest =
+        Expression::repetition(Expression::of_characters(CodePointSet({{0, 0x10FFFF}})), 0, kUnbounded);
+    std::vector<Expression> readings;
+    const auto whole = [&](Expression value) {
+      readings.push_back(Expression::sequence({space, std::move(value), space}));
+    };
+    const auto begun = [&](const char* mark) {
+      readings.push_back(Expression::sequence({space, Expression::of_text(mark), rest}));
+    };
+    begun("\"");
+    if ((types & kNull) != 0) whole(Expression::of_text("null"));
+    if ((types & (kFalse | kTrue)) != 0) {
+      whole(Expression::of_text("false"));
+      whole(Expression::of_text("true"));
+    }
+    if ((types & kNumber) != 0) whole(parse_regex("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?"));
+    if ((types & kArray) != 0) begun("[");
+    if ((types & kObject) != 0) begun("{");
+    return to_dfa(Expression::alternation(std::move(readings)), Match::whole, "JSON");
+  }
+
+  void add_raw_text(RuleId rule, const Shape& shape, const DfaPointer& readable) {
+    DfaPointer text = text_dfa(avoiding(shape));
+    if (readable) text = difference(*text, *readable);
+    if (text->empty()) return;
+    const NodeId start = grammar_->rules[rule].start;
+    if (text->accepts(text->start())) grammar_->nodes[start].accepts = true;
+    if (text->has_edges(text->start())) link(start, Edge::Kind::terminal, grammar_->add_bytes(text), end_);
+  }
+
+  // With what no text may contain.
+  Shape avoiding(Shape shape) const {
+    if (without_marker_) shape.texts.push_back(without_marker_);
+    return shape;
+  }
+
   static Expression space_character() {
     return Expression::of_characters(CodePointSet({{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}}));
   }
@@ -126,7 +190,8 @@ class SchemaGrammar {
     }
   }
 
-  TerminalId string_terminal(const Shape& shape) {
+  TerminalId string_terminal(const Shape& of_schema) {
+    const Shape shape = avoiding(of_schema);
     const auto key = std::tuple(shape.texts, shape.least_length, shape.most_length);
     TerminalId& known = strings_.try_emplace(key, kNone).first->second;
     if (known != kNone) return known;
@@ -292,6 +357,7 @@ class SchemaGrammar {
       const DfaPointer one = reader_.string_values(term);
       all = all ? intersection(*all, *one) : one;
     }
+    if (without_marker_) all = all ? intersection(*all, *without_marker_) : without_marker_;
     return all;
   }
 
@@ -373,6 +439,7 @@ class SchemaGrammar {
   std::shared_ptr<Grammar> grammar_;
   std::map<Term, RuleId> rules_;
   std::deque<std::pair<Term, RuleId>> waiting_;
+  DfaPointer without_marker_;  // raw values: what every text is one of
   std::map<int, TerminalId> words_, numbers_;
   std::map<std::tuple<std::vector<DfaPointer>, std::uint64_t, std::uint64_t>, TerminalId> strings_;
   TerminalId open_object_, close_empty_object_, close_object_, open_array_, close_empty_array_, close_array_, colon_,
@@ -385,6 +452,11 @@ class SchemaGrammar {
 RuleId add_schema(const std::shared_ptr<Grammar>& grammar, const Spec& spec) {
   const SchemaDocument document(spec.text);
   return SchemaGrammar(document, spec, grammar).build();
+}
+
+RuleId add_raw_schema(const std::shared_ptr<Grammar>& grammar, const Spec& spec, std::string_view never) {
+  const SchemaDocument document(spec.text);
+  return SchemaGrammar(document, spec, grammar).build_raw(never);
 }
 
 std::shared_ptr<Grammar> schema_grammar(const Spec& spec) {

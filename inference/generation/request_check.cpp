@@ -40,7 +40,7 @@ void check_request(const GenerationRequest& request, const architectures::Hyperp
       throw Error(ErrorKind::bad_argument, "A stop string is not valid UTF-8: it could never be found in an answer.");
     }
   }
-  if (request.form.constraint != nullptr && !request.stop.empty()) {
+  if (request.form.constraint != nullptr && !request.form.opening && !request.stop.empty()) {
     throw Error(ErrorKind::bad_argument,
                 "Stop strings and a demanded form of the answer cannot be combined: the form says where the answer "
                 "ends, and a stop string could end it in the middle.");

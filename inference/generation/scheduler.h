@@ -44,7 +44,7 @@ struct GenerationRequest {
   std::int32_t max_tokens = 512;  // 1 .. context length
   std::vector<std::string> stop;  // texts that end the answer and are not part of it; at most 16, not empty
   Priority priority = Priority::interactive;
-  OutputForm form;  // without a constraint: any; with one, no stop strings
+  OutputForm form;  // without a constraint: any; with one that holds from the beginning, no stop strings
 };
 
 using SequenceId = std::uint64_t;

@@ -310,6 +310,87 @@ class Tools(DaemonTestCase):
             self.fails(USAGE, "run", "--tools", self.file("tools.json", text), "Hello", says=says)
         self.fails(USAGE, "run", "--raw", "--tools", self.file("tools.json", "[]"), "Hello", says="--raw")
 
+    # --- held to their form. Templates of three ways to write calls; the prompts are as short as can be.
+    TOOLS = [
+        {"type": "function", "function": {"name": "get_weather", "description": "The weather of a city", "parameters": {
+            "type": "object", "additionalProperties": False, "required": ["city", "days"], "properties": {
+                "city": {"type": "string", "minLength": 1, "maxLength": 20}, "days": {"type": "integer", "minimum": 1, "maximum": 7},
+                "unit": {"enum": ["celsius", "fahrenheit"]}}}}},
+        {"type": "function", "function": {"name": "add", "description": "Adds two numbers", "parameters": {
+            "type": "object", "additionalProperties": False, "required": ["a", "b"], "properties": {
+                "a": {"type": "number", "minimum": -1000, "maximum": 1000, "multipleOf": 0.5},
+                "b": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": "^[0-9]{1,3}$"}]}}}}},
+        {"type": "function", "function": {"name": "now"}},
+    ]
+    WAYS = {
+        "tagged": "{# <tool_call> #}",
+        "tags": "{# <tool_call> <arg_key> #}",
+        "bare": "{# <|python_tag|> #}",
+    }
+
+    def caller(self, way):
+        template = self.WAYS[way] + "{%- if tools %}{{- 'Tools: ' + (tools | tojson) + '\\n' }}{%- endif %}{{- messages[0]['content'] + '\\n' }}"
+        return self.file(f"{way}.gguf", with_chat_template(DEFAULT_MODEL, template))
+
+    def check_call(self, call):
+        self.assertEqual((call["status"], call["problem"]), ("complete", ""), call)
+        schema = {tool["function"]["name"]: tool["function"].get("parameters", {"maxProperties": 0}) for tool in self.TOOLS}[call["name"]]
+        self.assertTrue(satisfies(call["arguments"], schema), call)
+
+    def called(self, model, *arguments):
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        shown = json.loads(self.succeeds("run", "--json", "-m", model, "--tools", file, "--max-tokens", "1500", *arguments, "London").stdout)
+        self.assertEqual(shown["content"], "")
+        self.assertEqual(shown["finish_reason"], "tool_calls")
+        for call in shown["tool_calls"]:
+            self.check_call(call)
+        return shown["tool_calls"]
+
+    def test_a_call_can_be_demanded(self):
+        for way in self.WAYS:
+            model = self.caller(way)
+            for seed in range(4):
+                self.assertTrue(self.called(model, "--tool-choice", "required", "--temperature", "1.2", "--seed", str(seed)))
+            for name in ("get_weather", "add", "now"):
+                calls = self.called(model, "--tool-choice", name)
+                self.assertEqual([call["name"] for call in calls], [name])
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        lines = self.succeeds("run", "-m", model, "--tools", file, "--tool-choice", "now", "London").stdout.splitlines()
+        self.assertEqual([json.loads(line) for line in lines], calls)
+
+    def test_the_model_may_not_call_a_tool(self):
+        model = self.caller("tagged")
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        said = [json.loads(self.succeeds("run", "--json", "-m", model, *flags, "--max-tokens", "20", "London").stdout)
+                for flags in ((), ("--tools", file, "--tool-choice", "none"))]
+        self.assertEqual(said[0]["content"], said[1]["content"])
+        self.assertEqual(said[1]["tool_calls"], [])
+
+    def test_a_call_that_is_cut_off(self):
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        for way in self.WAYS:
+            arguments = ("run", "-m", self.caller(way), "--tools", file, "--tool-choice", "get_weather", "--max-tokens", "18", "London")
+            shown = self.glm(*arguments, "--json")
+            self.assertEqual(shown.returncode, INCOMPLETE, shown.stderr)
+            self.assertEqual([call["status"] for call in json.loads(shown.stdout)["tool_calls"]], ["cut_off"], shown.stdout)
+            self.assertEqual(self.glm(*arguments).returncode, INCOMPLETE)
+
+    def test_a_tool_whose_schema_cannot_be_kept(self):
+        broken = {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer", "minimum": 5, "maximum": 3}}}
+        unsupported = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
+        for way in self.WAYS:
+            model = self.caller(way)
+            for schema, says in ((broken, ["`bad`", "contradicts"]), (unsupported, ["`bad`", "uniqueItems"]), ({"type": "array"}, ["`bad`", "object"])):
+                file = self.file("tools.json", json.dumps([*self.TOOLS, {"name": "bad", "parameters": schema}]))
+                self.fails(USAGE, "run", "-m", model, "--tools", file, "London", says=says)
+
+    def test_choices_of_a_tool_that_are_wrong(self):
+        file = self.file("tools.json", json.dumps(self.TOOLS))
+        self.fails(USAGE, "run", "--tools", file, "--tool-choice", "subtract", "Hello", says=["subtract", "get_weather, add, now"])
+        self.fails(USAGE, "run", "--tool-choice", "required", "Hello", says="--tools")
+        self.fails(USAGE, "run", "--tools", self.file("none.json", "[]"), "--tool-choice", "required", "Hello", says="tools")
+        self.fails(USAGE, "run", "--tools", file, "--tool-choice", "required", "--stop", "x", "Hello", says="stop")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "inference/chat/call_form.h"
 #include "inference/chat/tool_calls.h"
+#include "inference/constraints/constraint.h"
 #include "inference/error.h"
 
 using namespace glmhost::chat;
@@ -78,12 +80,34 @@ void take_calls(std::string_view answer) {
   }
 }
 
+// The input as tools: their calls have a grammar, or the tools are refused.
+void hold_calls(const Json& tools) {
+  for (const ToolCallFormat format :
+       {ToolCallFormat::arg_tags, ToolCallFormat::name_line, ToolCallFormat::tagged_json, ToolCallFormat::bare_json}) {
+    for (const auto kind : {ToolChoice::Kind::automatic, ToolChoice::Kind::required}) {
+      try {
+        const auto form = call_form(format, tools, {kind, {}});
+        if (!form) continue;
+        require(static_cast<bool>(form->opening) == (kind == ToolChoice::Kind::automatic));
+        glmhost::constraints::Spec spec;
+        spec.kind = glmhost::constraints::Spec::Kind::grammar;
+        spec.text = form->grammar;
+        spec.white_space = glmhost::constraints::Spec::WhiteSpace::usual;
+        require(!glmhost::constraints::compile_grammar(spec)->rules.empty());
+      } catch (const glmhost::Error& error) {
+        require(error.kind() == glmhost::ErrorKind::bad_argument || error.kind() == glmhost::ErrorKind::unsupported);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const Json json = Json::parse(input, nullptr, false);
   if (!json.is_discarded()) render_everywhere(json);
+  if (json.is_array()) hold_calls(json);
   if (size < 4096) take_calls(input);
   for (const Family family : {Family::glm_4_6, Family::glm_5_2, Family::glm_z1, Family::glm_4_9b_chat}) {
     split(input, family, false);

@@ -69,6 +69,14 @@ TEST_CASE("whatever decides the answer is in the key") {
       [](Named& n) {
         n.request.tools = {{{"name", "a"}, {"parameters", {{"type", "number"}}}}};
       },
+      [](Named& n) {
+        n.request.tools = {{{"name", "a"}, {"parameters", {{"type", "number"}}}}};
+        n.request.tool_choice = {protocol::ToolChoice::Kind::required, {}};
+      },
+      [](Named& n) {
+        n.request.tools = {{{"name", "a"}, {"parameters", {{"type", "number"}}}}};
+        n.request.tool_choice = {protocol::ToolChoice::Kind::named, "a"};
+      },
       [](Named& n) { n.request.form = form(Form::Kind::regex, "number"); },
       [](Named& n) { n.request.form = form(Form::Kind::type, "number"); },
       [](Named& n) { n.request.form = form(Form::Kind::type, "date"); },

@@ -359,6 +359,36 @@ TEST_CASE("tools: a list of maps, and a conversation to use them in") {
   CHECK(has(request_error({{"tools", Json::array()}}), "need a conversation"));
 }
 
+TEST_CASE("the choice of a tool: as in OpenAI's API, and with tools to choose from") {
+  const Json tools = {{{"type", "function"}, {"function", {{"name", "f"}}}}};
+  const auto error = [&](Json choice) {
+    return request_error({{"tools", tools}, {"tool_choice", std::move(choice)}, {"messages", {kUserMessage}}});
+  };
+  for (const Json& wrong : {Json(5), Json("any"), Json::array(), Json::object(), Json({{"type", "function"}}),
+                            Json({{"type", "custom"}, {"name", "f"}}), Json({{"function", {{"name", 5}}}}),
+                            Json({{"type", "function"}, {"function", "f"}})}) {
+    CHECK(has(error(wrong), "\"tool_choice\" must be \"none\", \"auto\", \"required\" or the tool"));
+  }
+  CHECK(has(request_error({{"tool_choice", "required"}, {"messages", {kUserMessage}}}), "there are no \"tools\""));
+  CHECK(
+      has(request_error({{"tool_choice", "required"}, {"tools", tools}, {"stop", {"x"}}, {"messages", {kUserMessage}}}),
+          "\"stop\" cannot be combined"));
+  const auto chosen = [&](Json choice) {
+    const auto decoded = decode_client(views(message(
+        Kind::request, Json{{"tools", tools}, {"tool_choice", std::move(choice)}, {"messages", {kUserMessage}}})));
+    const auto* envelope = std::get_if<Envelope<ClientMessage>>(&decoded);
+    REQUIRE(envelope != nullptr);
+    return std::get<Request>(envelope->message).tool_choice;
+  };
+  using Choice = ToolChoice::Kind;
+  CHECK(chosen("none") == ToolChoice{Choice::none, {}});
+  CHECK(chosen("auto") == ToolChoice{});
+  CHECK(chosen(nullptr) == ToolChoice{});
+  CHECK(chosen("required") == ToolChoice{Choice::required, {}});
+  CHECK(chosen({{"type", "function"}, {"function", {{"name", "f"}}}}) == ToolChoice{Choice::named, "f"});
+  CHECK(chosen({{"type", "function"}, {"name", "f"}}) == ToolChoice{Choice::named, "f"});
+}
+
 TEST_CASE("calls of tools that a daemon tells of wrongly") {
   for (const Kind kind : {Kind::delta, Kind::result}) {
     const auto error = [&](const Json& calls) {

@@ -151,6 +151,9 @@ Request request(Random& random) {
       if (made.messages.is_null()) break;
       made.tools = nlohmann::ordered_json::array();
       for (auto i = below(random, 4); i > 0; --i) made.tools.push_back({{"function", json(random, 4)}});
+      if (made.tools.empty()) break;
+      made.tool_choice.kind = static_cast<ToolChoice::Kind>(below(random, 4));
+      if (made.tool_choice.kind == ToolChoice::Kind::named) made.tool_choice.name = some_text(random, 64);
       break;
     default:
       break;
