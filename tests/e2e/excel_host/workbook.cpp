@@ -241,14 +241,20 @@ void Workbook::save(const std::string& path) const {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   for (const auto& [place, cell] : cells_) {
     if (cell.spilled_from) continue;
+    const auto saved = [](const CellValue& value) {
+      Term literal;
+      literal.kind = Term::Kind::literal;
+      literal.value = value;
+      return escaped(formula_text(literal));
+    };
     file << show(place) << '\t' << (cell.formula ? escaped(formula_text(*cell.formula)) : "") << '\t'
-         << escaped(show(cell.value)) << '\t' << cell.topics.size() << '\n';
+         << saved(cell.value) << '\t' << cell.topics.size() << '\n';
     for (std::int32_t r = 0; r < cell.rows; ++r) {
       for (std::int32_t c = 0; c < cell.columns; ++c) {
         if (r + c == 0) continue;
         const Place at{place.sheet, place.row + r, place.column + c};
         file << show(at) << "\tspilled " << show(place) << ' ' << cell.rows << ' ' << cell.columns << '\t'
-             << escaped(show(value(at))) << "\t0\n";
+             << saved(value(at)) << "\t0\n";
       }
     }
   }
