@@ -246,4 +246,10 @@ std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& a
   return formula::from_utf16(text);
 }
 
+std::uintptr_t sheet_number(const Excel& excel) {
+  ExcelValue sheet = excel.value();
+  if (excel.call(xlSheetId, sheet, {}) != xlretSuccess || sheet.type() != xltypeRef) return 0;
+  return sheet->val.mref.sheet;
+}
+
 }  // namespace glmhost::xll

@@ -54,4 +54,7 @@ ReadOutcome to_value(const Excel& excel, const XLOPER12& argument, formula::Valu
 // "Sheet1" of a sheet by its number, without the book's name; empty when Excel does not tell.
 std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& area);
 
+// The sheet that is being calculated; 0 when Excel does not tell.
+std::uintptr_t sheet_number(const Excel& excel);
+
 }  // namespace glmhost::xll

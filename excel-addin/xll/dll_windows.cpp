@@ -5,19 +5,50 @@
 
 #include "excel-addin/com/registration.h"
 #include "excel-addin/com/rtd_server.h"
-#include "excel-addin/xll/add_in.h"
+#include <exception>
+
+#include "excel-addin/xll/entry_points.h"
 #include "excel-addin/xll/module.h"
+#include "excel-addin/xll/process.h"
 
 #define GLMHOST_EXPORT extern "C" __declspec(dllexport)
 
-using glmhost::xll::AddIn;
+using glmhost::xll::add_in;
 using glmhost::xll::XLOPER12;
+
+namespace {
+
+// Esc within a calculation ends what it would have waited for.
+void register_events() {
+  using namespace glmhost::xll;
+  const Excel excel(find_callback());
+  const CountedText procedure{std::u16string_view(u"glm_calculation_canceled")};
+  const XLOPER12 name = procedure();
+  const XLOPER12 event = integer(xleventCalculationCanceled);
+  ExcelValue ignored = excel.value();
+  excel.call(xlEventRegister, ignored, {&name, &event});
+}
+
+}  // namespace
 
 // --- Excel
 
-GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoOpen() {
-  AddIn::instance().open();
+GLMHOST_EXPORT int GLMHOST_EXCEL_CALL glm_calculation_canceled() {
+  add_in().cancel_all();
   return 1;
+}
+
+GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoOpen() {
+  using namespace glmhost;
+  try {
+    xll::pin_module();
+    const std::u16string path = xll::module_path();
+    com::register_classes(std::wstring(path.begin(), path.end()));
+    register_events();
+    return add_in().register_all(path, xll::registrations(add_in().answers().catalogue())) ? 1 : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
 }
 
 // Excel calls this before it asks "Save?", and the user may press Cancel then. So nothing is taken down here, and at the
@@ -32,7 +63,7 @@ GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoAdd() {
 
 // The user has taken the add-in off the list.
 GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoRemove() {
-  AddIn::instance().remove();
+  add_in().unregister_all();
   return 1;
 }
 
@@ -61,7 +92,7 @@ GLMHOST_EXPORT HRESULT WINAPI DllGetClassObject(REFCLSID id, REFIID interface_id
   *out = nullptr;
   if (!IsEqualGUID(id, glmhost::com::kRtdClassId)) return CLASS_E_CLASSNOTAVAILABLE;
   glmhost::xll::pin_module();  // it watches answers from threads of its own
-  static auto* const factory = new glmhost::com::RtdClassFactory(AddIn::instance().topics());
+  static auto* const factory = new glmhost::com::RtdClassFactory(add_in().answers());
   return factory->QueryInterface(interface_id, out);
 }
 

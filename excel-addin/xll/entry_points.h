@@ -7,7 +7,8 @@
 
 namespace glmhost::xll {
 
-// All functions and commands, with the texts that a person reads.
-std::vector<Registration> registrations();
+// All functions and commands that the DLL exports, with the texts of the catalogue. A function that the catalogue does
+// not know is left out.
+std::vector<Registration> registrations(const std::vector<FunctionText>& catalogue);
 
 }  // namespace glmhost::xll

@@ -9,7 +9,7 @@ namespace glmhost::xll {
 void ExcelValue::free() {
   // Excel marks what it owns with xlbitXLFree only after the call has returned, so the kind of value decides.
   const std::uint32_t kind = type();
-  if (kind == xltypeStr || kind == xltypeMulti || kind == xltypeRef) {
+  if (kind == xltypeStr || kind == xltypeMulti || (kind == xltypeRef && value_.val.mref.areas != nullptr)) {
     const XLOPER12* argument = &value_;
     callback_(xlFree, 1, &argument, nullptr);
   }

@@ -76,8 +76,8 @@ void unregister(const Excel& excel, const std::string& function_name, double fun
   const CountedText text{std::string_view(function_name)};
   const XLOPER12 name_value = text();
   const XLOPER12 number_value = number(function_number);
-  excel.call(xlfSetName, ignored, {&name_value});
   excel.call(xlfUnregister, ignored, {&number_value});
+  excel.call(xlfSetName, ignored, {&name_value});
 }
 
 }  // namespace glmhost::xll
