@@ -1,6 +1,6 @@
-#include "excel-addin/com/registration.h"
-
 #include <objbase.h>
+
+#include "excel-addin/com/registration.h"
 
 namespace glmhost::com {
 namespace {

@@ -1,7 +1,6 @@
 // The methods by name and number, for scripts and other late-bound callers.
-#include <windows.h>
-
 #include <oleauto.h>
+#include <windows.h>
 
 #include <array>
 #include <string_view>
@@ -13,11 +12,11 @@ namespace glmhost::com {
 namespace {
 
 constexpr std::array<std::pair<std::wstring_view, DISPID>, 6> kMethods = {{{L"ServerStart", 10},
-                                                                          {L"ConnectData", 11},
-                                                                          {L"RefreshData", 12},
-                                                                          {L"DisconnectData", 13},
-                                                                          {L"Heartbeat", 14},
-                                                                          {L"ServerTerminate", 15}}};
+                                                                           {L"ConnectData", 11},
+                                                                           {L"RefreshData", 12},
+                                                                           {L"DisconnectData", 13},
+                                                                           {L"Heartbeat", 14},
+                                                                           {L"ServerTerminate", 15}}};
 
 // What a caller passed: the value itself, whatever stands between.
 VARIANT* plain(VARIANT* value) {
@@ -128,7 +127,9 @@ HRESULT STDMETHODCALLTYPE RtdServer::Invoke(DISPID id, REFIID, LCID, WORD, DISPP
       V_VT(&out) = VT_I4;
       V_I4(&out) = number;
       break;
-    default: code = ServerTerminate(); break;
+    default:
+      code = ServerTerminate();
+      break;
   }
   VariantClear(&ignored);
   return code;

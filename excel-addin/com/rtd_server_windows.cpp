@@ -1,11 +1,10 @@
-#include "excel-addin/com/rtd_server.h"
-
 #include <oleauto.h>
 
 #include <new>
 #include <utility>
 
 #include "excel-addin/com/rtd_mailbox.h"
+#include "excel-addin/com/rtd_server.h"
 #include "host/platform/windows_api.h"
 
 namespace glmhost::com {

@@ -81,14 +81,22 @@ ReadOutcome cut(const Excel& excel, std::uintptr_t sheet, XlArea& area, std::int
 
 Value scalar_of(const XLOPER12& cell) {
   switch (cell.xltype & kTypeMask) {
-    case xltypeNum: return cell.val.num;
-    case xltypeInt: return static_cast<double>(cell.val.w);
-    case xltypeStr: return formula::from_utf16(text_of(cell));
-    case xltypeBool: return cell.val.boolean != 0;
-    case xltypeErr: return error_of(cell.val.err);
-    case xltypeMissing: return Value::omitted();
-    case xltypeNil: return {};
-    default: return ErrorCode::value;
+    case xltypeNum:
+      return cell.val.num;
+    case xltypeInt:
+      return static_cast<double>(cell.val.w);
+    case xltypeStr:
+      return formula::from_utf16(text_of(cell));
+    case xltypeBool:
+      return cell.val.boolean != 0;
+    case xltypeErr:
+      return error_of(cell.val.err);
+    case xltypeMissing:
+      return Value::omitted();
+    case xltypeNil:
+      return {};
+    default:
+      return ErrorCode::value;
   }
 }
 
@@ -115,13 +123,6 @@ std::size_t columns_of(const XlArea& area) {
   return static_cast<std::size_t>(area.last_column - area.first_column + 1);
 }
 
-ReadOutcome read_into(const Excel& excel, std::uintptr_t sheet, const XlArea& area, formula::Array& array,
-                      std::size_t row, std::size_t column) {
-  return read(excel, sheet, area, [&](const XLOPER12& cells, const XlArea& piece) {
-    copy_cells(cells, array, row + static_cast<std::size_t>(piece.first_row - area.first_row), column);
-  });
-}
-
 }  // namespace
 
 bool is_reference(const XLOPER12& argument) {
@@ -141,7 +142,8 @@ std::optional<Reference> reference_of(const XLOPER12& argument) {
                              argument.val.mref.areas->areas + argument.val.mref.areas->count);
       reference.sheet = argument.val.mref.sheet;
       break;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
   if (!std::ranges::all_of(reference.areas, is_inside_sheet)) return std::nullopt;
   return reference;
@@ -167,17 +169,22 @@ Value to_value(const XLOPER12& argument) {
   return array;
 }
 
-ReadOutcome trim(const Excel& excel, std::uintptr_t sheet, XlArea& area) {
+ReadOutcome trim(const Excel& excel, std::uintptr_t sheet, XlArea& area, bool& empty) {
+  empty = false;
   if (static_cast<std::int64_t>(rows_of(area)) * static_cast<std::int64_t>(columns_of(area)) <= kSmallArea) {
     return ReadOutcome::done;
   }
+  bool used = false;
+  if (const ReadOutcome result = is_used(excel, sheet, area, used); result != ReadOutcome::done) return result;
+  empty = !used;
+  if (empty) return ReadOutcome::done;
   const ReadOutcome result = cut(excel, sheet, area, &XlArea::first_row, &XlArea::last_row);
   if (result != ReadOutcome::done) return result;
   return cut(excel, sheet, area, &XlArea::first_column, &XlArea::last_column);
 }
 
 ReadOutcome read(const Excel& excel, std::uintptr_t sheet, const XlArea& area,
-                 const std::function<void(const XLOPER12&, const XlArea&)>& take) {
+                 const std::function<void(ExcelValue)>& take) {
   const std::int64_t rows = std::max<std::int64_t>(1, kMostCellsOfPiece / static_cast<std::int64_t>(columns_of(area)));
   for (std::int64_t row = area.first_row; row <= area.last_row; row += rows) {
     XlArea piece = area;
@@ -187,53 +194,15 @@ ReadOutcome read(const Excel& excel, std::uintptr_t sheet, const XlArea& area,
     ExcelValue cells = excel.value();
     const ReadOutcome result = outcome(excel.call(xlCoerce, cells, {argument()}));
     if (result != ReadOutcome::done) return result;
-    if (cells_in(*cells) == 0) return ReadOutcome::failed;
-    take(*cells, piece);
+    // Whatever came must be the piece that was asked for: what reads it relies on that.
+    const bool is_array = cells.type() == xltypeMulti;
+    const std::size_t given = cells_in(*cells);
+    if (given != rows_of(piece) * columns_of(piece) ||
+        (is_array && static_cast<std::size_t>(cells->val.array.columns) != columns_of(piece))) {
+      return ReadOutcome::failed;
+    }
+    take(std::move(cells));
   }
-  return ReadOutcome::done;
-}
-
-ReadOutcome to_value(const Excel& excel, const XLOPER12& argument, Value& value) {
-  if (!is_reference(argument)) {
-    value = to_value(argument);
-    return ReadOutcome::done;
-  }
-  std::optional<Reference> reference = reference_of(argument);
-  if (!reference) {
-    value = ErrorCode::reference;
-    return ReadOutcome::done;
-  }
-  for (XlArea& area : reference->areas) {
-    if (const ReadOutcome result = trim(excel, reference->sheet, area); result != ReadOutcome::done) return result;
-  }
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::size_t all_columns = 0;
-  bool same_height = true;
-  bool same_width = true;
-  for (const XlArea& area : reference->areas) {
-    rows += rows_of(area);
-    all_columns += columns_of(area);
-    columns = std::max(columns, columns_of(area));
-    same_height = same_height && rows_of(area) == rows_of(reference->areas[0]);
-    same_width = same_width && columns_of(area) == columns_of(reference->areas[0]);
-  }
-  const bool side_by_side = same_height && !same_width;
-  formula::Array array(side_by_side ? rows_of(reference->areas[0]) : rows, side_by_side ? all_columns : columns);
-  std::size_t row = 0;
-  std::size_t column = 0;
-  for (const XlArea& area : reference->areas) {
-    const ReadOutcome result = read_into(excel, reference->sheet, area, array, row, column);
-    if (result != ReadOutcome::done) return result;
-    (side_by_side ? column : row) += side_by_side ? columns_of(area) : rows_of(area);
-  }
-  if (reference->areas.size() == 1) {
-    const XlArea& area = reference->areas[0];
-    array.set_area({static_cast<std::uint32_t>(area.first_row), static_cast<std::uint32_t>(area.first_column),
-                    static_cast<std::uint32_t>(area.last_row), static_cast<std::uint32_t>(area.last_column),
-                    reference->sheet == 0 ? std::string() : sheet_name(excel, reference->sheet, area)});
-  }
-  value = std::move(array);
   return ReadOutcome::done;
 }
 
@@ -241,9 +210,7 @@ std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& a
   const AreaArgument argument(sheet, area);
   ExcelValue name = excel.value();
   if (excel.call(xlSheetNm, name, {argument()}) != xlretSuccess || name.type() != xltypeStr) return {};
-  std::u16string_view text = text_of(*name);
-  if (const auto end = text.rfind(u']'); end != text.npos) text.remove_prefix(end + 1);
-  return formula::from_utf16(text);
+  return formula::from_utf16(text_of(*name));
 }
 
 std::uintptr_t sheet_number(const Excel& excel) {

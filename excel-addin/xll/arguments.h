@@ -37,21 +37,17 @@ enum class ReadOutcome {
   failed,        // Excel does not give these cells
 };
 
-// The part of an area from its upper left corner that holds everything in it, at least one cell. Whole columns and rows
-// are cut to it without being read: Excel's COUNTA is asked, which knows the used cells.
-ReadOutcome trim(const Excel& excel, std::uintptr_t sheet, XlArea& area);
+// The part of an area from its upper left corner that holds everything in it. Whole columns and rows are cut to it
+// without being read: Excel's COUNTA is asked, which knows the used cells. Small areas stay as they are. `empty`: no
+// cell of a large area is used.
+ReadOutcome trim(const Excel& excel, std::uintptr_t sheet, XlArea& area, bool& empty);
 
-// Calls `take` with the values of the area, piece by piece from the top, each of full width and borrowed for the call.
-// No piece has more than about 4 million cells, so that memory stays bounded.
+// Gives the cells of the area piece by piece from the top, each of full width, as an array or one value. No piece has
+// more than about 4 million cells, which is as much as Excel copies at once.
 ReadOutcome read(const Excel& excel, std::uintptr_t sheet, const XlArea& area,
-                 const std::function<void(const XLOPER12& cells, const XlArea& piece)>& take);
+                 const std::function<void(ExcelValue piece)>& take);
 
-// The value of any argument: references are trimmed and read. Areas of a union stand below each other, or side by side
-// when only their heights agree; areas that do neither are padded with empty cells below each other. A single area's
-// place is kept in the array.
-ReadOutcome to_value(const Excel& excel, const XLOPER12& argument, formula::Value& value);
-
-// "Sheet1" of a sheet by its number, without the book's name; empty when Excel does not tell.
+// "[Book1.xlsx]Sheet1" for a sheet's number (0: the one that is being calculated); empty when Excel does not tell.
 std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& area);
 
 // The sheet that is being calculated; 0 when Excel does not tell.

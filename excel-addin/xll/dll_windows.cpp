@@ -1,40 +1,46 @@
 // What Excel and COM look for in the DLL.
+#include <objbase.h>
 #include <windows.h>
 
-#include <objbase.h>
+#include <exception>
+#include <string>
+#include <string_view>
 
 #include "excel-addin/com/registration.h"
 #include "excel-addin/com/rtd_server.h"
-#include <exception>
-
 #include "excel-addin/xll/entry_points.h"
 #include "excel-addin/xll/module.h"
 #include "excel-addin/xll/process.h"
 
 #define GLMHOST_EXPORT extern "C" __declspec(dllexport)
 
-using glmhost::xll::add_in;
+using glmhost::xll::worksheet;
 using glmhost::xll::XLOPER12;
 
 namespace {
 
-// Esc within a calculation ends what it would have waited for.
-void register_events() {
+void register_event(int event, std::u16string_view procedure) {
   using namespace glmhost::xll;
   const Excel excel(find_callback());
-  const CountedText procedure{std::u16string_view(u"glm_calculation_canceled")};
-  const XLOPER12 name = procedure();
-  const XLOPER12 event = integer(xleventCalculationCanceled);
+  const CountedText name{procedure};
+  const XLOPER12 values[] = {name(), integer(event)};
   ExcelValue ignored = excel.value();
-  excel.call(xlEventRegister, ignored, {&name, &event});
+  excel.call(xlEventRegister, ignored, {&values[0], &values[1]});
 }
 
 }  // namespace
 
 // --- Excel
 
+// What the calculation asked goes out at once.
+GLMHOST_EXPORT int GLMHOST_EXCEL_CALL glm_calculation_ended() {
+  worksheet().functions().calculation_ended();
+  return 1;
+}
+
+// Esc within a calculation ends what it would have waited for.
 GLMHOST_EXPORT int GLMHOST_EXCEL_CALL glm_calculation_canceled() {
-  add_in().cancel_all();
+  worksheet().functions().cancel_all();
   return 1;
 }
 
@@ -44,15 +50,16 @@ GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoOpen() {
     xll::pin_module();
     const std::u16string path = xll::module_path();
     com::register_classes(std::wstring(path.begin(), path.end()));
-    register_events();
-    return add_in().register_all(path, xll::registrations(add_in().answers().catalogue())) ? 1 : 0;
+    register_event(xll::xleventCalculationEnded, u"glm_calculation_ended");
+    register_event(xll::xleventCalculationCanceled, u"glm_calculation_canceled");
+    return worksheet().register_all(path, xll::registrations()) ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }
 }
 
-// Excel calls this before it asks "Save?", and the user may press Cancel then. So nothing is taken down here, and at the
-// real end the process takes everything with it.
+// Excel calls this before it asks "Save?", and the user may press Cancel then. So nothing is taken down here, and at
+// the real end the process takes everything with it.
 GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoClose() {
   return 1;
 }
@@ -63,7 +70,7 @@ GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoAdd() {
 
 // The user has taken the add-in off the list.
 GLMHOST_EXPORT int GLMHOST_EXCEL_CALL xlAutoRemove() {
-  add_in().unregister_all();
+  worksheet().unregister_all();
   return 1;
 }
 
@@ -74,9 +81,8 @@ GLMHOST_EXPORT void GLMHOST_EXCEL_CALL xlAutoFree12(XLOPER12* value) {
 // The name in the list of add-ins, for action 1.
 GLMHOST_EXPORT XLOPER12* GLMHOST_EXCEL_CALL xlAddInManagerInfo12(const XLOPER12* action) {
   using namespace glmhost::xll;
-  const bool wants_name =
-      action != nullptr && (((action->xltype & kTypeMask) == xltypeNum && action->val.num == 1) ||
-                            ((action->xltype & kTypeMask) == xltypeInt && action->val.w == 1));
+  const bool wants_name = action != nullptr && (((action->xltype & kTypeMask) == xltypeNum && action->val.num == 1) ||
+                                                ((action->xltype & kTypeMask) == xltypeInt && action->val.w == 1));
   try {
     const glmhost::formula::Value name("GLM Host: language models on this computer");
     return make_result(wants_name ? name : glmhost::formula::Value(glmhost::formula::ErrorCode::value)).release();
@@ -92,7 +98,7 @@ GLMHOST_EXPORT HRESULT WINAPI DllGetClassObject(REFCLSID id, REFIID interface_id
   *out = nullptr;
   if (!IsEqualGUID(id, glmhost::com::kRtdClassId)) return CLASS_E_CLASSNOTAVAILABLE;
   glmhost::xll::pin_module();  // it watches answers from threads of its own
-  static auto* const factory = new glmhost::com::RtdClassFactory(add_in().answers());
+  static auto* const factory = new glmhost::com::RtdClassFactory(worksheet().topics());
   return factory->QueryInterface(interface_id, out);
 }
 

@@ -7,8 +7,7 @@
 
 namespace glmhost::xll {
 
-// All functions and commands that the DLL exports, with the texts of the catalogue. A function that the catalogue does
-// not know is left out.
-std::vector<Registration> registrations(const std::vector<FunctionText>& catalogue);
+// All functions and commands that the DLL exports, with the texts of the catalogue.
+std::vector<Registration> registrations();
 
 }  // namespace glmhost::xll

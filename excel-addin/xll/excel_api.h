@@ -1,5 +1,5 @@
-// The binary interface of Excel's C API (Excel 2007 and later), declared by us from Microsoft's "Excel XLL SDK" pages so
-// that it compiles everywhere. Names are Microsoft's where a page must be found again by them.
+// The binary interface of Excel's C API (Excel 2007 and later), declared by us from Microsoft's "Excel XLL SDK" pages
+// so that it compiles everywhere. Names are Microsoft's where a page must be found again by them.
 //
 // Layout rules: 32 bytes a value on both 32- and 64-bit systems; strings are counted (the first unit is the length) and
 // not terminated; arrays are row by row.

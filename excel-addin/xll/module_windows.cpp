@@ -1,8 +1,8 @@
-#include "excel-addin/xll/module.h"
-
 #include <windows.h>
 
 #include <string_view>
+
+#include "excel-addin/xll/module.h"
 
 namespace glmhost::xll {
 namespace {
@@ -43,7 +43,8 @@ bool is_in_function_wizard() {
     }
     wchar_t title[64];
     const int length = GetWindowTextW(window, title, 64);
-    if (std::wstring_view(title, static_cast<std::size_t>(length)).find(L"Replace") != std::wstring_view::npos) return TRUE;
+    if (std::wstring_view(title, static_cast<std::size_t>(length)).find(L"Replace") != std::wstring_view::npos)
+      return TRUE;
     *reinterpret_cast<bool*>(found) = true;
     return FALSE;
   };

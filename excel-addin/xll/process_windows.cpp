@@ -1,12 +1,10 @@
-#include "excel-addin/xll/process.h"
-
-#include "excel-addin/xll/model_answers.h"
 #include "excel-addin/xll/module.h"
+#include "excel-addin/xll/process.h"
 
 namespace glmhost::xll {
 
-AddIn& add_in() {
-  static AddIn* const only = new AddIn(find_callback(), std::make_unique<ModelAnswers>(), is_in_function_wizard);
+Worksheet& worksheet() {
+  static auto* const only = new Worksheet(find_callback(), is_in_function_wizard);
   return *only;
 }
 

@@ -7,11 +7,19 @@
 namespace glmhost::xll {
 namespace {
 
-constexpr std::string_view kCategory = "GLM Host";
-constexpr std::string_view kMore = ",...";
-
 // Places in xlfRegister's list of arguments, behind the module's path.
-enum Place : std::size_t { procedure, type_text, name, argument_names, kind, category, shortcut, topic, help, first_help };
+enum Place : std::size_t {
+  procedure,
+  type_text,
+  name,
+  argument_names,
+  kind,
+  category,
+  shortcut,
+  topic,
+  help,
+  first_help
+};
 
 std::u16string cut(std::string_view utf8) {
   std::u16string text = formula::to_utf16(utf8);
@@ -23,34 +31,20 @@ std::u16string cut(std::string_view utf8) {
   return text;
 }
 
-std::string names_of(const std::vector<ArgumentText>& arguments) {
-  std::string names;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string next = (i == 0 ? "" : ",") + arguments[i].name;
-    const bool is_last = i + 1 == arguments.size();
-    if (names.size() + next.size() + (is_last ? 0 : kMore.size()) > kMostRegisteredText) {
-      names += kMore;
-      break;
-    }
-    names += next;
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<std::u16string> registration_texts(const Registration& registration) {
   std::vector<std::u16string> texts(first_help);
   texts[procedure] = cut(registration.procedure);
   texts[type_text] = formula::to_utf16(registration.type_text);
-  texts[name] = cut(registration.text.name);
-  texts[argument_names] = formula::to_utf16(names_of(registration.text.arguments));
-  texts[category] = cut(kCategory);
-  texts[help] = cut(registration.text.help);
+  texts[name] = cut(registration.name);
+  texts[argument_names] = cut(registration.argument_names);
+  texts[category] = cut(registration.category);
+  texts[help] = cut(registration.help);
   // With the module's path before them and an empty text behind them, this many fit into one call.
   const std::size_t most = kMostArguments - 1 - first_help - 1;
-  for (std::size_t i = 0; i < std::min(registration.text.arguments.size(), most); ++i) {
-    texts.push_back(cut(registration.text.arguments[i].help));
+  for (std::size_t i = 0; i < std::min(registration.argument_help.size(), most); ++i) {
+    texts.push_back(cut(registration.argument_help[i]));
   }
   if (texts.size() > first_help) texts.emplace_back();
   return texts;

@@ -10,29 +10,22 @@
 
 namespace glmhost::xll {
 
-struct ArgumentText {
-  std::string name;  // [name] when it may be left out
-  std::string help;
-};
-
-struct FunctionText {
-  std::string name;  // as cells write it
-  std::string help;
-  std::vector<ArgumentText> arguments;
-};
-
 // What xlfRegister is given beside the module's path.
 struct Registration {
   std::string procedure;  // the export
   std::string type_text;
-  FunctionText text;
+  std::string name;  // as cells write it
+  std::string argument_names;
+  std::string category;
+  std::string help;
+  std::vector<std::string> argument_help;
   bool is_command = false;
 };
 
 inline constexpr std::size_t kMostRegisteredText = 255;  // characters of any text that xlfRegister takes
 
-// The texts for xlfRegister behind the module's path, in its order. All are short enough; the argument names end with
-// "..." when there are more than fit, and the argument help ends with an empty text, because Excel loses the end of the
+// The texts for xlfRegister behind the module's path, in its order. All are cut to what it takes, and
+// the argument help ends with an empty text, because Excel loses the end of the
 // last one.
 std::vector<std::u16string> registration_texts(const Registration& registration);
 

@@ -162,11 +162,20 @@ Result make_result(const formula::Value& value) {
   for (std::size_t i = 0; i < array.size(); ++i) {
     const formula::Value& cell = array[i].scalar();
     switch (cell.type()) {
-      case formula::Type::number: builder.set_number(i, cell.number()); break;
-      case formula::Type::text: builder.set_text(i, cell.text()); break;
-      case formula::Type::boolean: builder.set_boolean(i, cell.boolean()); break;
-      case formula::Type::error: builder.set_error(i, cell.error()); break;
-      default: break;
+      case formula::Type::number:
+        builder.set_number(i, cell.number());
+        break;
+      case formula::Type::text:
+        builder.set_text(i, cell.text());
+        break;
+      case formula::Type::boolean:
+        builder.set_boolean(i, cell.boolean());
+        break;
+      case formula::Type::error:
+        builder.set_error(i, cell.error());
+        break;
+      default:
+        break;
     }
   }
   return builder.finish();

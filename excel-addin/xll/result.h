@@ -1,5 +1,5 @@
-// A value on its way to Excel: one block of memory for the value, the cells of an array and all their texts. Excel gives
-// it back by xlAutoFree12, once.
+// A value on its way to Excel: one block of memory for the value, the cells of an array and all their texts. Excel
+// gives it back by xlAutoFree12, once.
 #pragma once
 
 #include <cstdint>

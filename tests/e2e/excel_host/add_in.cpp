@@ -69,7 +69,8 @@ void AddIn::unload() {
   call_auto("xlAutoRemove");
   call_auto("xlAutoClose");
   for (const auto& [name, function] : functions_) {
-    if (function.macro_type == 1) violations_.add(name + " is still in the Function Wizard after the add-in was removed");
+    if (function.macro_type == 1)
+      violations_.add(name + " is still in the Function Wizard after the add-in was removed");
   }
   functions_.clear();
   events_.clear();

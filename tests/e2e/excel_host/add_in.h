@@ -15,11 +15,11 @@
 namespace excel_host {
 
 struct RegisteredFunction {
-  std::string name;                // as cells write it, upper case
+  std::string name;  // as cells write it, upper case
   FARPROC entry = nullptr;
   std::vector<std::string> types;  // of the arguments: Q, U, K%
   bool thread_safe = false;
-  int macro_type = 1;              // 1: function, 2: command
+  int macro_type = 1;  // 1: function, 2: command
   std::string argument_names;
   std::string category;
   std::string help;

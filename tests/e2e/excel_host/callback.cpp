@@ -134,9 +134,12 @@ int Host::callback(int function, const std::vector<const XLOPER12*>& arguments, 
       for (const XLOPER12* argument : arguments) well = given.free(*argument) && well;
       return well ? xlretSuccess : xlretInvXloper;
     }
-    case xlCoerce: return is_command ? forbidden("xlCoerce") : coerce(*arguments.at(0), *visit, out);
-    case xlfCounta: return is_command ? forbidden("COUNTA") : count_values(arguments, *visit, out);
-    case xlfRtd: return is_command ? forbidden("RTD") : rtd_value(arguments, *visit, out);
+    case xlCoerce:
+      return is_command ? forbidden("xlCoerce") : coerce(*arguments.at(0), *visit, out);
+    case xlfCounta:
+      return is_command ? forbidden("COUNTA") : count_values(arguments, *visit, out);
+    case xlfRtd:
+      return is_command ? forbidden("RTD") : rtd_value(arguments, *visit, out);
     case xlfCaller: {
       if (is_command) {
         out.xltype = xltypeErr;
@@ -189,9 +192,12 @@ int Host::callback(int function, const std::vector<const XLOPER12*>& arguments, 
       return add_in.register_event(to_utf8(text(*arguments[0])), (arguments[1]->xltype & kTypeMask) == xltypeInt
                                                                      ? arguments[1]->val.w
                                                                      : static_cast<int>(arguments[1]->val.num));
-    case xlfRegister: return is_command ? add_in.register_function(arguments, out) : forbidden("xlfRegister");
-    case xlfUnregister: return is_command ? add_in.unregister(arguments.at(0)->val.num) : forbidden("xlfUnregister");
-    case xlfSetName: return is_command ? add_in.set_name(arguments) : forbidden("xlfSetName");
+    case xlfRegister:
+      return is_command ? add_in.register_function(arguments, out) : forbidden("xlfRegister");
+    case xlfUnregister:
+      return is_command ? add_in.unregister(arguments.at(0)->val.num) : forbidden("xlfUnregister");
+    case xlfSetName:
+      return is_command ? add_in.set_name(arguments) : forbidden("xlfSetName");
     case xlfGetWorkspace: {
       if (!is_command) return forbidden("GET.WORKSPACE");
       Argument version;
@@ -200,7 +206,8 @@ int Host::callback(int function, const std::vector<const XLOPER12*>& arguments, 
       given.give(version, "GET.WORKSPACE", out);
       return xlretSuccess;
     }
-    case xlfGetCell: return forbidden("GET.CELL");
+    case xlfGetCell:
+      return forbidden("GET.CELL");
     default:
       violations.add(visit->name + " called function " + std::to_string(function) + ", which this host does not know");
       return xlretInvXlfn;
@@ -209,9 +216,9 @@ int Host::callback(int function, const std::vector<const XLOPER12*>& arguments, 
 
 }  // namespace excel_host
 
-extern "C" __declspec(dllexport) int GLMHOST_EXCEL_CALL MdCallBack12(int function, int count,
-                                                                     const glmhost::xll::XLOPER12* const* arguments,
-                                                                     glmhost::xll::XLOPER12* result) {
+extern "C" __declspec(dllexport) int GLMHOST_EXCEL_CALL
+    MdCallBack12(int function, int count, const glmhost::xll::XLOPER12* const* arguments,
+                 glmhost::xll::XLOPER12* result) {
   const std::vector<const glmhost::xll::XLOPER12*> list(arguments, arguments + count);
   if (std::ranges::find(list, nullptr) != list.end()) {
     excel_host::Host::instance().violations.add("Excel was given a null pointer as an argument");

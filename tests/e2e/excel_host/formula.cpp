@@ -265,16 +265,22 @@ std::string formula_text(const Term& term) {
     }
   };
   switch (term.kind) {
-    case Term::Kind::omitted: break;
+    case Term::Kind::omitted:
+      break;
     case Term::Kind::literal: {
       const auto* words = std::get_if<std::u16string>(&term.value);
       text = words == nullptr ? show(term.value) : "\"";
-      for (const char c : words == nullptr ? std::string() : to_utf8(*words)) text += c == '"' ? "\"\"" : std::string(1, c);
+      for (const char c : words == nullptr ? std::string() : to_utf8(*words))
+        text += c == '"' ? "\"\"" : std::string(1, c);
       if (words != nullptr) text += '"';
       break;
     }
-    case Term::Kind::several_sheets: text = "Sheet1:Sheet2!A1"; break;
-    case Term::Kind::joined: listed("&"); break;
+    case Term::Kind::several_sheets:
+      text = "Sheet1:Sheet2!A1";
+      break;
+    case Term::Kind::joined:
+      listed("&");
+      break;
     case Term::Kind::call:
       text = term.name + "(";
       listed(",");

@@ -122,9 +122,12 @@ std::vector<Argument> Host::arguments_for(const Term& call, const RegisteredFunc
 
 Argument Host::evaluate(const Term& term, Visit& visit, bool thread_safe, bool references) {
   switch (term.kind) {
-    case Term::Kind::omitted: return {};
-    case Term::Kind::literal: return value_argument(term.value);
-    case Term::Kind::several_sheets: return value_argument(CellError{xlerrValue});
+    case Term::Kind::omitted:
+      return {};
+    case Term::Kind::literal:
+      return value_argument(term.value);
+    case Term::Kind::several_sheets:
+      return value_argument(CellError{xlerrValue});
     case Term::Kind::reference: {
       if (term.broken) return value_argument(CellError{xlerrRef});
       Argument argument;
@@ -150,7 +153,8 @@ Argument Host::evaluate(const Term& term, Visit& visit, bool thread_safe, bool r
       }
       return value_argument(std::move(text));
     }
-    case Term::Kind::call: break;
+    case Term::Kind::call:
+      break;
   }
   const RegisteredFunction* function = add_in.find(term.name);
   if (function == nullptr || function->macro_type != 1) {
@@ -165,8 +169,7 @@ Argument Host::evaluate(const Term& term, Visit& visit, bool thread_safe, bool r
                   " arguments; Excel does not let this formula be typed"};
   }
   // Excel passes no reference through several sheets.
-  if (std::ranges::any_of(term.arguments,
-                          [](const Term& each) { return each.kind == Term::Kind::several_sheets; })) {
+  if (std::ranges::any_of(term.arguments, [](const Term& each) { return each.kind == Term::Kind::several_sheets; })) {
     return value_argument(CellError{xlerrValue});
   }
   const std::vector<Argument> arguments = arguments_for(term, *function, visit, thread_safe);
@@ -213,7 +216,8 @@ std::vector<Place> Host::ready(const std::set<Place>& wait_for_all) const {
     bool waits = false;
     if (wait_for_all.contains(place)) {
       for_each_reference(*cell.formula, [&, sheet = place.sheet](const Term& reference) {
-        for (const Term::Area& area : reference.areas) waits = waits || book.has_dirty(range_of(reference, area, sheet));
+        for (const Term::Area& area : reference.areas)
+          waits = waits || book.has_dirty(range_of(reference, area, sheet));
       });
     }
     if (!waits) places.push_back(place);
@@ -330,7 +334,8 @@ void Host::pump(std::uint64_t milliseconds, const std::function<bool()>& until) 
     if (!changed.empty()) {
       std::vector<Place> dirty;
       for (const auto& [place, cell] : book.cells()) {
-        if (std::ranges::any_of(changed, [&](int topic) { return cell.topics.contains(topic); })) dirty.push_back(place);
+        if (std::ranges::any_of(changed, [&](int topic) { return cell.topics.contains(topic); }))
+          dirty.push_back(place);
       }
       for (const Place& place : dirty) book.make_dirty(place);
       calculate_if_automatic();

@@ -10,9 +10,8 @@ namespace {
 LONG WINAPI on_crash(EXCEPTION_POINTERS* crash) {
   std::printf("CRASHED: exception %08lx at %p, address %p\n", crash->ExceptionRecord->ExceptionCode,
               crash->ExceptionRecord->ExceptionAddress,
-              reinterpret_cast<void*>(crash->ExceptionRecord->NumberParameters > 1
-                                          ? crash->ExceptionRecord->ExceptionInformation[1]
-                                          : 0));
+              reinterpret_cast<void*>(
+                  crash->ExceptionRecord->NumberParameters > 1 ? crash->ExceptionRecord->ExceptionInformation[1] : 0));
   std::fflush(stdout);
   TerminateProcess(GetCurrentProcess(), 70);
   return EXCEPTION_EXECUTE_HANDLER;

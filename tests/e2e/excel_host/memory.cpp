@@ -77,7 +77,9 @@ const void* put_argument(Writer& writer, const Argument& argument) {
   auto* out = writer.take<XLOPER12>(sizeof(XLOPER12));
   std::memset(out, 0xCD, sizeof(XLOPER12));  // what is not said is not zero
   switch (argument.kind) {
-    case Argument::Kind::value: writer.put(argument.value, *out); break;
+    case Argument::Kind::value:
+      writer.put(argument.value, *out);
+      break;
     case Argument::Kind::array: {
       auto* cells = writer.take<XLOPER12>(argument.grid.cells.size() * sizeof(XLOPER12));
       for (std::size_t i = 0; i < argument.grid.cells.size(); ++i) writer.put(argument.grid.cells[i], cells[i]);
@@ -104,7 +106,8 @@ const void* put_argument(Writer& writer, const Argument& argument) {
         out->xltype = xltypeRef;
       }
       break;
-    default: out->xltype = xltypeMissing;
+    default:
+      out->xltype = xltypeMissing;
   }
   return out;
 }
@@ -114,10 +117,13 @@ CellValue scalar(const XLOPER12& value) {
     case xltypeNum:
       if (!std::isfinite(value.val.num)) throw Failure{"the add-in returned a number that is not finite"};
       return value.val.num;
-    case xltypeInt: return static_cast<double>(value.val.w);
-    case xltypeBool: return value.val.boolean != 0;
+    case xltypeInt:
+      return static_cast<double>(value.val.w);
+    case xltypeBool:
+      return value.val.boolean != 0;
     case xltypeNil:
-    case xltypeMissing: return Empty{};
+    case xltypeMissing:
+      return Empty{};
     case xltypeErr:
       if (value.val.err < 0 || value.val.err > xlerrGettingData) throw Failure{"the add-in returned an unknown error"};
       return CellError{value.val.err};
@@ -125,7 +131,8 @@ CellValue scalar(const XLOPER12& value) {
       if (value.val.str == nullptr) throw Failure{"the add-in returned a text without memory"};
       if (value.val.str[0] > kMostCharacters) throw Failure{"the add-in returned a text that is too long for a cell"};
       return std::u16string(value.val.str + 1, value.val.str[0]);
-    default: throw Failure{"the add-in returned a value of type " + std::to_string(value.xltype)};
+    default:
+      throw Failure{"the add-in returned a value of type " + std::to_string(value.xltype)};
   }
 }
 

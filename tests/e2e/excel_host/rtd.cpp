@@ -19,15 +19,20 @@ std::string hex(HRESULT result) {
 
 CellValue cell_value(const VARIANT& variant) {
   switch (V_VT(&variant)) {
-    case VT_EMPTY: return Empty{};
-    case VT_R8: return V_R8(&variant);
-    case VT_I4: return static_cast<double>(V_I4(&variant));
-    case VT_BOOL: return V_BOOL(&variant) != VARIANT_FALSE;
+    case VT_EMPTY:
+      return Empty{};
+    case VT_R8:
+      return V_R8(&variant);
+    case VT_I4:
+      return static_cast<double>(V_I4(&variant));
+    case VT_BOOL:
+      return V_BOOL(&variant) != VARIANT_FALSE;
     case VT_BSTR: {
       const std::wstring_view text(V_BSTR(&variant), SysStringLen(V_BSTR(&variant)));
       return to_utf16(text);
     }
-    default: throw Failure{"an RTD value has the type " + std::to_string(V_VT(&variant))};
+    default:
+      throw Failure{"an RTD value has the type " + std::to_string(V_VT(&variant))};
   }
 }
 

@@ -1,9 +1,8 @@
 // Excel's side of RTD: one server object in the main thread's apartment, topics, and the throttle.
 #pragma once
 
-#include <windows.h>
-
 #include <oaidl.h>
+#include <windows.h>
 
 #include <atomic>
 #include <map>

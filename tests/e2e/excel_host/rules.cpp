@@ -13,10 +13,14 @@ thread_local Visit* visit = nullptr;
 
 const void* memory_of(const XLOPER12& value) {
   switch (value.xltype & kTypeMask) {
-    case xltypeStr: return value.val.str;
-    case xltypeMulti: return value.val.array.cells;
-    case xltypeRef: return value.val.mref.areas;
-    default: return nullptr;
+    case xltypeStr:
+      return value.val.str;
+    case xltypeMulti:
+      return value.val.array.cells;
+    case xltypeRef:
+      return value.val.mref.areas;
+    default:
+      return nullptr;
   }
 }
 

@@ -41,14 +41,30 @@ class Script {
   using Command = void (Script::*)();
   static const std::map<std::string, Command>& commands() {
     static const std::map<std::string, Command> all = {
-        {"threads", &Script::threads},     {"throttle", &Script::throttle},   {"automatic", &Script::automatic},
-        {"dynamic", &Script::dynamic},     {"set", &Script::set},             {"text", &Script::long_text},
-        {"formula", &Script::formula},     {"calculate", &Script::calculate}, {"esc", &Script::esc},
-        {"pump", &Script::pump},           {"wait", &Script::wait},           {"expect", &Script::expect},
-        {"remember", &Script::remember},   {"reset", &Script::reset},         {"insert", &Script::insert},
-        {"delete", &Script::remove},       {"wizard", &Script::wizard},       {"save", &Script::save},
-        {"open", &Script::open},           {"unload", &Script::unload},       {"load", &Script::load},
-        {"close", &Script::close},         {"command", &Script::command},     {"@", &Script::ask},
+        {"threads", &Script::threads},
+        {"throttle", &Script::throttle},
+        {"automatic", &Script::automatic},
+        {"dynamic", &Script::dynamic},
+        {"set", &Script::set},
+        {"text", &Script::long_text},
+        {"formula", &Script::formula},
+        {"calculate", &Script::calculate},
+        {"esc", &Script::esc},
+        {"pump", &Script::pump},
+        {"wait", &Script::wait},
+        {"expect", &Script::expect},
+        {"remember", &Script::remember},
+        {"reset", &Script::reset},
+        {"insert", &Script::insert},
+        {"delete", &Script::remove},
+        {"wizard", &Script::wizard},
+        {"save", &Script::save},
+        {"open", &Script::open},
+        {"unload", &Script::unload},
+        {"load", &Script::load},
+        {"close", &Script::close},
+        {"command", &Script::command},
+        {"@", &Script::ask},
         {"show", &Script::show_cells},
     };
     return all;
@@ -168,7 +184,9 @@ class Script {
     host_.pump(seconds * 1000, done);
     if (!done()) throw Failure{pending + " still waits: " + shown(pending)};
   }
-  std::string shown(const std::string& place) { return excel_host::show(host_.book.value(place_of(parse_range(place)))); }
+  std::string shown(const std::string& place) {
+    return excel_host::show(host_.book.value(place_of(parse_range(place))));
+  }
 
   void show_cells() {
     each_place(range(), [&](const Place& place) {
@@ -188,8 +206,8 @@ class Script {
       const Place b = place_of(range());
       const bool equal = host_.book.value(a) == host_.book.value(b);
       if (equal != (what == "same")) {
-        throw Failure{excel_host::show(a) + " is " + excel_host::show(host_.book.value(a)) + ", " + excel_host::show(b) + " is " +
-                      excel_host::show(host_.book.value(b))};
+        throw Failure{excel_host::show(a) + " is " + excel_host::show(host_.book.value(a)) + ", " +
+                      excel_host::show(b) + " is " + excel_host::show(host_.book.value(b))};
       }
       return;
     }
@@ -246,9 +264,8 @@ class Script {
     if (function == nullptr) throw Failure{name + " is not registered"};
     if (function->help.empty() || function->category.empty()) throw Failure{name + " has no help or no category"};
     if (!function->types.empty() && function->argument_names.empty()) throw Failure{name + " has no argument names"};
-    const std::size_t names = function->types.empty()
-                                  ? 0
-                                  : 1 + static_cast<std::size_t>(std::ranges::count(function->argument_names, ','));
+    const std::size_t names =
+        function->types.empty() ? 0 : 1 + static_cast<std::size_t>(std::ranges::count(function->argument_names, ','));
     if (function->argument_help.size() < names) {
       throw Failure{name + " has help for " + std::to_string(function->argument_help.size()) + " of " +
                     std::to_string(names) + " named arguments"};
@@ -270,7 +287,8 @@ class Script {
       const auto found = remembered_.find(place);
       if (found == remembered_.end()) throw Failure{excel_host::show(place) + " was not remembered"};
       if (!(now == found->second)) {
-        throw Failure{excel_host::show(place) + " was " + excel_host::show(found->second) + " and is " + excel_host::show(now)};
+        throw Failure{excel_host::show(place) + " was " + excel_host::show(found->second) + " and is " +
+                      excel_host::show(now)};
       }
     });
   }

@@ -16,8 +16,8 @@ struct Cell {
   std::optional<Term> formula;
   CellValue value;
   bool dirty = false;
-  bool was_pending = false;          // has shown #GETTING_DATA since the last reset
-  std::set<int> topics;              // RTD topics that its last calculation asked for
+  bool was_pending = false;            // has shown #GETTING_DATA since the last reset
+  std::set<int> topics;                // RTD topics that its last calculation asked for
   std::int32_t rows = 1, columns = 1;  // of what it spills
   std::optional<Place> spilled_from;
 };

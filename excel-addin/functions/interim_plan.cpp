@@ -1,4 +1,4 @@
-#include "excel-addin/xll/plan.h"
+#include "excel-addin/functions/interim_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "excel-addin/formula/number_text.h"
 #include "excel-addin/formula/text_units.h"
 
-namespace glmhost::xll {
+namespace glmhost::functions {
 namespace {
 
 using formula::ErrorCode;
@@ -24,8 +24,6 @@ using Arguments = std::vector<Value>;
 
 // Of the text that stands before an answer. What goes beyond it is left out from the end, and said.
 constexpr std::size_t kMostContextBytes = 48'000;
-
-constexpr std::size_t kParts = 28;  // prompts and contexts together; as many as have room in the Function Wizard's texts
 
 bool is_blank(const Value& value) {
   return value.scalar().is_empty() || (value.scalar().is_text() && value.scalar().text().empty());
@@ -277,13 +275,14 @@ Planned plan_summarize(const Arguments& arguments) {
     if (!number || !(*number >= 1)) return Refusal{ErrorCode::value, "The number of words must be 1 or more."};
     words = std::floor(*number);
   }
-  return plan_prompt({Value("Summarize this in at most " + formula::number_to_text(words) + " words:"), arguments[0]}, 0,
-                     std::nullopt, text_answer);
+  return plan_prompt({Value("Summarize this in at most " + formula::number_to_text(words) + " words:"), arguments[0]},
+                     0, std::nullopt, text_answer);
 }
 
 Planned plan_list(const Arguments& arguments) {
   std::size_t most = 0;
-  Arguments prompt(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, arguments.size())));
+  Arguments prompt(arguments.begin(),
+                   arguments.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, arguments.size())));
   if (arguments.size() > 2 && !arguments[2].is_omitted()) {
     const formula::Result<double> number = formula::to_number(arguments[2]);
     if (!number || !(*number >= 1 && *number <= formula::kMostRows)) {
@@ -305,7 +304,8 @@ Planned plan_list(const Arguments& arguments) {
 }
 
 // "amount:number" and the like.
-std::optional<Refusal> read_fields(const Value& fields, ordered_json& schema, std::vector<std::pair<std::string, std::string>>& names) {
+std::optional<Refusal> read_fields(const Value& fields, ordered_json& schema,
+                                   std::vector<std::pair<std::string, std::string>>& names) {
   schema = {{"type", "object"}, {"properties", ordered_json::object()}, {"required", ordered_json::array()}};
   for (const Value& cell : cells_of(fields)) {
     if (is_blank(cell)) continue;
@@ -328,7 +328,8 @@ std::optional<Refusal> read_fields(const Value& fields, ordered_json& schema, st
                                            "\"; there are text, number, date and boolean."};
     }
     if (name.empty() || schema["properties"].contains(name)) {
-      return Refusal{ErrorCode::value, name.empty() ? "A field has no name." : "The field \"" + name + "\" is there twice."};
+      return Refusal{ErrorCode::value,
+                     name.empty() ? "A field has no name." : "The field \"" + name + "\" is there twice."};
     }
     schema["properties"][name] = described;
     schema["required"].push_back(name);
@@ -395,21 +396,12 @@ Planned plan_grid(const Arguments& arguments) {
     for (std::size_t column = 0; column < fields.size(); ++column) {
       array(0, column) = fields[column].first;
       for (std::size_t row = 0; row < json.size(); ++row) {
-        array(row + 1, column) = json[row].is_object() ? field_value(json[row], fields[column]) : Value(ErrorCode::value);
+        array(row + 1, column) =
+            json[row].is_object() ? field_value(json[row], fields[column]) : Value(ErrorCode::value);
       }
     }
     return Value(std::move(array));
   });
-}
-
-std::vector<ArgumentText> prompts_and_contexts() {
-  std::vector<ArgumentText> arguments;
-  for (std::size_t i = 0; i < kParts / 2; ++i) {
-    const std::string number = std::to_string(i + 1);
-    arguments.push_back({i == 0 ? "prompt1" : "[prompt" + number + "]", "Text for the model"});
-    arguments.push_back({"[context" + number + "]", "A cell or range that the prompt is about"});
-  }
-  return arguments;
 }
 
 }  // namespace
@@ -432,38 +424,4 @@ Planned make_plan(std::string_view function, const std::vector<Value>& arguments
   return Refusal{ErrorCode::name, "There is no function " + std::string(function) + "."};
 }
 
-std::vector<FunctionText> planned_functions() {
-  const std::vector<ArgumentText> parts = prompts_and_contexts();
-  std::vector<ArgumentText> with = {{"options", "As in \"model=smollm2-135m; temperature=0.7; max_tokens=200; seed=1; thinking=on\""}};
-  with.insert(with.end(), parts.begin(), parts.end());
-  const ArgumentText instructions = {"[instructions]", "What else the model should know"};
-  return {
-      {"GLM", "The model's answer to a prompt, as text.", parts},
-      {"GLM.WITH", "The model's answer, with options.", with},
-      {"GLM.NUMBER", "The model's answer, as a number.", parts},
-      {"GLM.DATE", "The model's answer, as a date.", parts},
-      {"GLM.BOOL", "The model's answer, as TRUE or FALSE.", parts},
-      {"GLM.LIST",
-       "The model's answer as a list, one entry in each row.",
-       {{"prompt", "What to list"}, {"[context]", "A cell or range that the prompt is about"}, {"[max]", "The most entries"}}},
-      {"GLM.GRID",
-       "The model's answer as a table with these headers.",
-       {{"prompt", "What the table is about"},
-        {"headers", "As in {\"name\",\"price:number\",\"since:date\"}"},
-        {"[context]", "A cell or range that the prompt is about"}}},
-      {"GLM.CLASSIFY",
-       "One of the labels for each value.",
-       {{"values", "The texts to classify"}, {"labels", "The labels, in cells or as \"one, two, three\""}, instructions}},
-      {"GLM.EXTRACT",
-       "The fields that each text names, a row for each text.",
-       {{"texts", "The texts to read"}, {"fields", "As in {\"amount:number\",\"due:date\"}"}, instructions}},
-      {"GLM.SUMMARIZE",
-       "A summary of a range.",
-       {{"range", "What to summarize"}, {"[words]", "The most words; 60 when left out"}}},
-      {"GLM.TRANSLATE",
-       "Each value in another language.",
-       {{"values", "The texts to translate"}, {"language", "As in \"French\""}}},
-  };
-}
-
-}  // namespace glmhost::xll
+}  // namespace glmhost::functions

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "excel-addin/formula/value.h"
-#include "excel-addin/xll/registration.h"
 #include "host/protocol/messages.h"
 
-namespace glmhost::xll {
+namespace glmhost::functions {
 
 struct Plan {
   std::vector<protocol::Request> requests;  // not empty
@@ -31,7 +30,4 @@ using Planned = std::variant<Plan, Refusal>;
 // Throws nothing but std::bad_alloc. An error value among the arguments is passed on, as Excel's functions do.
 Planned make_plan(std::string_view function, const std::vector<formula::Value>& arguments);
 
-// The functions that make_plan() knows, with their help.
-std::vector<FunctionText> planned_functions();
-
-}  // namespace glmhost::xll
+}  // namespace glmhost::functions
