@@ -5,19 +5,20 @@
 //   data              every run begins at a multiple of 64 bytes
 //
 // All numbers are little-endian and every offset counts from the start of the segment. What a column is made of, for r
-// rows and t texts:
+// rows:
 //
-//   kind        data                      tags       texts
-//   empty       -                         -          -
-//   number      double[r]                 -          -           valid: bit for each row, lowest first
-//   boolean     uint8[r], 0 or 1          -          -           valid
-//   text        uint64[r + 1] offsets     -          the bytes   valid; text i lies at [offset i, offset i + 1)
-//   dictionary  uint32[r] codes           -          offsets, bytes of t texts      valid
-//   mixed       double[r] payloads        uint8[r]   offsets, bytes of t texts      no bitmap: a tag says what is empty
+//   kind        data                      beside it
+//   empty       -
+//   number      double[r]                 valid: uint64[(r + 63) / 64], a bit for each row, lowest first
+//   boolean     uint8[r], 0 or 1          valid
+//   text        TextRef[r]                valid
+//   dictionary  uint32[r] codes           valid; TextRef[text_count], no two of them equal where `distinct` is set
+//   mixed       double[r] payloads        tags: uint8[r], which also say what is empty
 //
-// A payload of a mixed column is the number, the index of the text, 0 or 1 for a boolean, or the code of the error. A
-// bitmap that is missing (offset 0) means that no cell is empty. Cells that are empty hold 0. A number column costs 8
-// bytes and 1 bit a cell.
+// A TextRef is a place and a length in one number, so that columns can be written side by side and equal texts can
+// share their bytes. A payload of a mixed column is the number, the bits of a TextRef, 0 or 1 for a boolean, or the
+// code of the error. A bitmap that is missing (offset 0) means that no cell is empty. Cells that are empty hold 0. A
+// number column costs 8 bytes and 1 bit a cell.
 //
 // A segment whose state is not `sealed` is still being written and is refused.
 #pragma once
@@ -67,12 +68,27 @@ struct ColumnEntry {
   std::uint64_t valid_offset;
   std::uint64_t data_offset;
   std::uint64_t tags_offset;
-  std::uint64_t text_offsets;  // of uint64[text_count + 1]; kind text: the same as data_offset
-  std::uint64_t text_bytes;    // where the offsets count from
-  std::uint64_t text_count;    // texts; kind text: the rows
-  std::uint32_t name_offset;   // in the names
-  std::uint32_t name_size;     // bytes of UTF-8
+  std::uint64_t texts_offset;  // of a dictionary
+  std::uint64_t text_count;    // of a dictionary
+  std::uint32_t distinct;      // of a dictionary: 1: no two of its texts are equal (the reader checks that)
+  std::uint32_t reserved;
+  std::uint32_t name_offset;  // in the names
+  std::uint32_t name_size;    // bytes of UTF-8
 };
 static_assert(sizeof(ColumnEntry) == 64);
+
+inline constexpr std::uint64_t kMostTextBytes = (1u << 24) - 1;
+inline constexpr std::uint64_t kMostTextOffset = (std::uint64_t{1} << 40) - 1;
+
+using TextRef = std::uint64_t;
+constexpr TextRef text_ref(std::uint64_t offset, std::uint64_t size) {
+  return offset | size << 40;
+}
+constexpr std::uint64_t text_offset(TextRef ref) {
+  return ref & kMostTextOffset;
+}
+constexpr std::uint64_t text_size(TextRef ref) {
+  return ref >> 40;
+}
 
 }  // namespace glmhost::ranges

@@ -31,12 +31,11 @@ class ColumnView {
   const CellTag* tags() const { return tags_; }               // mixed
   const std::uint64_t* valid() const { return valid_; }       // null: no cell is empty, or kind mixed or empty
   CellTag number_tag() const { return number_tag_; }          // of a number column
-  std::span<const std::uint64_t> text_offsets() const { return {text_offsets_, text_count_ + 1}; }  // with texts only
-  const char* text_bytes() const { return text_bytes_; }
-  std::uint64_t text_count() const { return text_count_; }
-  std::string_view text_at(std::uint64_t index) const {  // of the column's texts
-    return {text_bytes_ + text_offsets_[index],
-            static_cast<std::size_t>(text_offsets_[index + 1] - text_offsets_[index])};
+  // Of a text column one a row, of a dictionary column one a code.
+  std::span<const TextRef> texts() const { return {texts_, static_cast<std::size_t>(text_count_)}; }
+  bool is_distinct() const { return distinct_; }  // a dictionary without two equal texts
+  std::string_view resolve(TextRef ref) const {
+    return {base_ + text_offset(ref), static_cast<std::size_t>(text_size(ref))};
   }
 
   // A cell of any kind.
@@ -57,9 +56,10 @@ class ColumnView {
   const std::uint32_t* codes_ = nullptr;
   const CellTag* tags_ = nullptr;
   const std::uint64_t* valid_ = nullptr;
-  const std::uint64_t* text_offsets_ = nullptr;
-  const char* text_bytes_ = nullptr;
+  const TextRef* texts_ = nullptr;
+  const char* base_ = nullptr;  // of the segment
   std::uint64_t text_count_ = 0;
+  bool distinct_ = false;
 };
 
 class Segment {
@@ -89,7 +89,9 @@ class Segment {
  private:
   struct State;
   explicit Segment(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  static Segment checked(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  friend Segment trusted_segment(SharedMemory memory);
+  static Segment make(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                      bool check_cells);
   std::shared_ptr<const State> state_;
 };
 

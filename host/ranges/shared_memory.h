@@ -26,18 +26,22 @@ namespace glmhost::ranges {
 
 class SharedMemory {
  public:
-  // At most `reserve` bytes can be committed; none is at first. Throws RangeError with a sentence.
+  // At most `reserve` bytes can be committed; none is at first, and nothing is mapped. Throws RangeError.
   static SharedMemory create(std::size_t reserve);
 
   // For reading: what is committed now. Throws RangeError: no such segment, not ours, not safe.
   static SharedMemory open(std::string_view name);
 
-  // For a second process to write: at most `reserve` bytes (and no more than the creator reserved, on Windows).
+  // For a second process to write. At most `reserve` bytes, and on Windows no more than the creator reserved.
   static SharedMemory open_for_writing(std::string_view name, std::size_t reserve);
 
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
+
+  // The most that it is sensible to reserve for what may become large: tens of gigabytes on Linux, four on Windows, a
+  // part of the address space in a program of 32 bits.
+  static std::size_t most_reserve();
 
   const std::string& name() const;
   std::byte* data();              // not to be written through when it was opened for reading

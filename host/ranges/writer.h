@@ -11,8 +11,8 @@
 //   writer.set_name(0, "amount");
 //   Segment segment = writer.seal();         // cells that were not added are empty
 //
-// Cost: a number is written once (8 bytes); a text once (its UTF-8 bytes, 8 bytes of offset, and 9 bytes more in a
-// column of several types). The transcoding from UTF-16 goes straight into the segment.
+// Cost: a number is written once (8 bytes); a text once (its UTF-8 bytes and 8 bytes for its place); a byte more for
+// each cell in a column of several types. The transcoding from UTF-16 goes straight into the segment.
 //
 // Everything throws RangeError when memory runs out or the grid is larger than Excel's. Thread rules: one thread.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace glmhost::ranges {
 
-class Writer;
+class Assembly;
 
 class ColumnWriter {
  public:
@@ -39,24 +39,29 @@ class ColumnWriter {
   // numbers[0], numbers[stride], numbers[2 * stride], ...: a column of a row-major block.
   void add_numbers(const double* numbers, std::size_t count, std::size_t stride);
   void add_boolean(bool boolean);
-  void add_error(std::uint8_t code);     // formula::ErrorCode; above kMostError: RangeError
-  void add_text(std::string_view utf8);  // must be UTF-8 already (RangeError when the segment is opened, else)
+  void add_error(std::uint8_t code);  // formula::ErrorCode; above kMostError: RangeError
+  // Must be UTF-8: what is not is found by whoever opens the segment.
+  void add_text(std::string_view utf8);
   // An unpaired surrogate becomes U+FFFD.
   void add_text(std::u16string_view utf16);
+  // The whole column at once, as a dictionary: codes (one a row) into the texts, which are distinct. `valid` has a bit
+  // for each row, or is null. Nothing may have been added before.
+  void set_dictionary(std::span<const std::uint32_t> codes, const std::uint64_t* valid,
+                      std::span<const std::string_view> texts);
 
   std::uint64_t rows() const;  // added so far
 
  private:
   friend class Writer;
-  struct State;
-  explicit ColumnWriter(State& state) : state_(&state) {}
-  State* state_;
+  ColumnWriter(Assembly& assembly, std::uint64_t index) : assembly_(&assembly), index_(index) {}
+  Assembly* assembly_;
+  std::uint64_t index_;
 };
 
 class Writer {
  public:
   Writer(std::uint64_t rows, std::uint64_t columns);
-  // Into a segment that another process made with reserve_result().
+  // Into a segment that another process made: its ResultSlot.
   Writer(std::uint64_t rows, std::uint64_t columns, std::string_view existing);
   ~Writer();
   Writer(const Writer&) = delete;
@@ -73,12 +78,11 @@ class Writer {
   Segment seal();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Assembly> assembly_;
 };
 
 // An empty segment for another process to write its result into (Writer's second constructor). Holding it keeps the
-// result alive whatever becomes of the writer; open_result() reads it once the other process has said that it is done.
+// result alive whatever becomes of the writer; open() reads it once the other process has said that it is done.
 class ResultSlot {
  public:
   ResultSlot();
