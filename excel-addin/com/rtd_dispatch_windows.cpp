@@ -1,7 +1,4 @@
 // The methods by name and number, for scripts and other late-bound callers.
-#include <oleauto.h>
-#include <windows.h>
-
 #include <array>
 #include <string_view>
 #include <utility>

@@ -2,8 +2,12 @@
 // "IRTDUpdateEvent"). Both are dual: Excel calls the methods by their place in the table, scripts by their number.
 #pragma once
 
+// clang-format off
+#include <windows.h>  // the others do not stand alone
+
 #include <oaidl.h>
-#include <windows.h>
+#include <oleauto.h>
+// clang-format on
 
 // COM objects are destroyed by Release, never through a base.
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"

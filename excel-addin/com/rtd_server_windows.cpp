@@ -1,5 +1,3 @@
-#include <oleauto.h>
-
 #include <new>
 #include <utility>
 

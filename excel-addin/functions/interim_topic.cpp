@@ -60,26 +60,4 @@ Topic topic_of(FunctionId function, const std::vector<Value>& arguments) {
   return {hash.low64, hash.high64};
 }
 
-std::string Topic::text() const {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint64_t half : {high, low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[half >> shift & 15];
-  }
-  return text;
-}
-
-std::optional<Topic> Topic::parse(std::string_view text) {
-  if (text.size() != 32) return std::nullopt;
-  Topic topic;
-  for (std::size_t i = 0; i < 32; ++i) {
-    const char c = text[i];
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) return std::nullopt;
-    std::uint64_t& half = i < 16 ? topic.high : topic.low;
-    half = half << 4 | static_cast<std::uint64_t>(digit);
-  }
-  return topic;
-}
-
 }  // namespace glmhost::functions

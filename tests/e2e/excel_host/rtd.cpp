@@ -1,7 +1,5 @@
 #include "tests/e2e/excel_host/rtd.h"
 
-#include <oleauto.h>
-
 #include <utility>
 
 namespace excel_host {

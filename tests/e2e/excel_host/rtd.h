@@ -1,7 +1,6 @@
 // Excel's side of RTD: one server object in the main thread's apartment, topics, and the throttle.
 #pragma once
 
-#include <oaidl.h>
 #include <windows.h>
 
 #include <atomic>
