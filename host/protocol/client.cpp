@@ -53,16 +53,25 @@ Client::~Client() {
   if (state_->has_thread) state_->io->stop();
 }
 
-Client::Call Client::start(const Request& request, Callbacks callbacks) {
-  const std::chrono::milliseconds deadline(request.deadline_ms);
+Client::Call Client::start(const ClientMessage& message, Callbacks callbacks, std::uint32_t credits,
+                           std::uint32_t deadline_ms) {
+  const std::chrono::milliseconds deadline(deadline_ms);
   Call handle;
   handle.state_ = std::make_shared<Call::State>();
   handle.state_->io = state_->io;
-  handle.state_->call = state_->running().start(request, std::move(callbacks), request.credits,
-                                                deadline + state_->io->options().deadline_grace,
-                                                "The answer did not come within the deadline of " +
-                                                    duration_text(deadline) + ". Allow more time or ask for less.");
+  handle.state_->call =
+      state_->running().start(message, std::move(callbacks), credits, deadline + state_->io->options().deadline_grace,
+                              "The answer did not come within the deadline of " + duration_text(deadline) +
+                                  ". Allow more time or ask for less.");
   return handle;
+}
+
+Client::Call Client::start(const Request& request, Callbacks callbacks) {
+  return start(ClientMessage(request), std::move(callbacks), request.credits, request.deadline_ms);
+}
+
+Client::Call Client::start(const TableRequest& request, Callbacks callbacks) {
+  return start(ClientMessage(request), std::move(callbacks), 0, request.deadline_ms);
 }
 
 std::variant<Status, ErrorMessage> Client::status(std::chrono::milliseconds timeout) {

@@ -81,6 +81,7 @@ class Client {
   using Callbacks = RequestCallbacks;
 
   Call start(const Request& request, Callbacks callbacks = {});
+  Call start(const TableRequest& request, Callbacks callbacks = {});
 
   // Blocking calls; a daemon that is not there, does not answer in time or speaks another protocol version is an
   // ErrorMessage that says what to do.
@@ -89,6 +90,7 @@ class Client {
 
  private:
   struct State;
+  Call start(const ClientMessage& message, Callbacks callbacks, std::uint32_t credits, std::uint32_t deadline_ms);
   std::shared_ptr<State> state_;
 };
 

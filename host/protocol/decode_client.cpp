@@ -9,6 +9,7 @@ constexpr std::size_t kMaxMessages = 100'000;
 constexpr std::size_t kMaxInfillContext = 256;
 constexpr std::size_t kMaxChoices = 1'000'000;
 constexpr std::size_t kMaxTools = 1000;
+constexpr std::size_t kMaxTables = 256;
 constexpr std::size_t kMaxStops = 16;
 constexpr std::size_t kMaxStopBytes = 256;
 
@@ -147,6 +148,29 @@ void read_request(Fields& fields, Request& request) {
   fields.boolean("memo", request.memo);
 }
 
+void read_table_input(Fields& fields, TableInput& table) {
+  fields.require("name");
+  fields.text("name", table.name, kMaxNameBytes);
+  fields.require("segment");
+  fields.text("segment", table.segment, kMaxNameBytes);
+}
+
+void read_table(Fields& fields, TableRequest& request) {
+  fields.require("pipeline");
+  fields.text("pipeline", request.pipeline, kMaxBodyBytes);
+  fields.require("tables");
+  fields.require("result");
+  fields.text("result", request.result, kMaxNameBytes);
+  fields.whole<std::uint32_t>("deadline_ms", request.deadline_ms, 1, 86'400'000);
+  const Fields::Json* const tables = fields.array("tables", kMaxTables);
+  if (tables == nullptr) return;
+  if (tables->empty()) return fields.fail(fields.label("tables") + " is empty. Give at least one table.");
+  for (std::size_t i = 0; i < tables->size(); ++i) {
+    read_part(fields, (*tables)[i], "tables[" + std::to_string(i) + "].", request.tables.emplace_back(),
+              read_table_input);
+  }
+}
+
 void read_credit(Fields& fields, Credit& credit) {
   fields.whole<std::uint32_t>("deltas", credit.deltas, 1, kMaxCredits);
 }
@@ -171,6 +195,8 @@ Decoded decode(std::span<const std::string_view> frames) {
       return decode_body<ClientMessage, Hello>(raw, read_hello);
     case Kind::request:
       return decode_body<ClientMessage, Request>(raw, read_request);
+    case Kind::table:
+      return decode_body<ClientMessage, TableRequest>(raw, read_table);
     case Kind::cancel:
       return decode_body<ClientMessage, Cancel>(raw, read_nothing);
     case Kind::credit:

@@ -13,6 +13,9 @@ constexpr Kind kind_of(const Hello&) {
 constexpr Kind kind_of(const Request&) {
   return Kind::request;
 }
+constexpr Kind kind_of(const TableRequest&) {
+  return Kind::table;
+}
 constexpr Kind kind_of(const Cancel&) {
   return Kind::cancel;
 }
@@ -119,6 +122,15 @@ Json body_of(const Request& request) {
   body["credits"] = request.credits;
   body["memo"] = request.memo;
   return body;
+}
+
+Json body_of(const TableRequest& request) {
+  Json tables = Json::array();
+  for (const TableInput& table : request.tables) tables.push_back({{"name", table.name}, {"segment", table.segment}});
+  return {{"pipeline", request.pipeline},
+          {"tables", std::move(tables)},
+          {"result", request.result},
+          {"deadline_ms", request.deadline_ms}};
 }
 
 Json body_of(const Control& control) {

@@ -4,7 +4,7 @@
 // body] [raw frames ...]. The request id is the client's choice and unique among its own open requests. decode() is the
 // edge: it checks sizes, kinds, ranges and UTF-8 once and nothing behind it sees unchecked data.
 //
-//   client -> daemon   hello, request, cancel, credit, status, control, ping
+//   client -> daemon   hello, request, table, cancel, credit, status, control, ping
 //   daemon -> client   hello, accepted, delta*, then exactly one of result | error; status; ping
 //
 // Streaming is paced by credits: a request brings `credits` deltas with it, and each credit message adds more. Without
@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   ping = 9,
   credit = 10,
   control = 11,
+  table = 12,
 };
 
 // Stable codes: programs act on them.
@@ -131,6 +132,26 @@ struct Request {
   bool memo = true;                     // may be answered from, and kept in, the memo store
 
   bool operator==(const Request&) const = default;
+};
+
+// A table that lies in a range segment (host/ranges), under the name that a pipeline knows it by.
+struct TableInput {
+  std::string name;
+  std::string segment;
+
+  bool operator==(const TableInput&) const = default;
+};
+
+// A pipeline of the table language. Its result is written into the segment `result`, which the client has made; the
+// answer is then a result whose content is {"rows": n, "columns": n, "notes": [sentence, ...]}. A mistake in the
+// pipeline is bad_request, with line, column and a caret in its sentence.
+struct TableRequest {
+  std::string pipeline;
+  std::vector<TableInput> tables;  // 1 to 256; the first is what the first stage gets
+  std::string result;
+  std::uint32_t deadline_ms = 600'000;  // from arrival; 1 .. 86,400,000
+
+  bool operator==(const TableRequest&) const = default;
 };
 
 struct Accepted {
@@ -272,7 +293,7 @@ struct Control {
   bool operator==(const Control&) const = default;
 };
 
-using ClientMessage = std::variant<Hello, Request, Cancel, Credit, StatusRequest, Control, Ping>;
+using ClientMessage = std::variant<Hello, Request, Cancel, Credit, StatusRequest, Control, Ping, TableRequest>;
 using DaemonMessage = std::variant<Hello, Accepted, Delta, Result, ErrorMessage, Status, Ping>;
 
 template <class Message>
