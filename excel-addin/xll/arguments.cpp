@@ -206,6 +206,15 @@ ReadOutcome read(const Excel& excel, std::uintptr_t sheet, const XlArea& area,
   return ReadOutcome::done;
 }
 
+bool is_uncalculated(const Excel& excel, const XLOPER12& argument) {
+  const std::optional<Reference> reference = reference_of(argument);
+  if (!reference) return false;
+  XlArea cell = reference->areas[0];
+  cell.last_row = cell.first_row;
+  cell.last_column = cell.first_column;
+  return read(excel, reference->sheet, cell, [](ExcelValue) {}) == ReadOutcome::uncalculated;
+}
+
 std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& area) {
   const AreaArgument argument(sheet, area);
   ExcelValue name = excel.value();

@@ -47,6 +47,9 @@ ReadOutcome trim(const Excel& excel, std::uintptr_t sheet, XlArea& area, bool& e
 ReadOutcome read(const Excel& excel, std::uintptr_t sheet, const XlArea& area,
                  const std::function<void(ExcelValue piece)>& take);
 
+// Whether the first cell of a reference waits for its calculation.
+bool is_uncalculated(const Excel& excel, const XLOPER12& argument);
+
 // "[Book1.xlsx]Sheet1" for a sheet's number (0: the one that is being calculated); empty when Excel does not tell.
 std::string sheet_name(const Excel& excel, std::uintptr_t sheet, const XlArea& area);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "excel-addin/xll/segments.h"
+
 namespace glmhost::xll {
 
 using formula::ErrorCode;
@@ -48,11 +50,6 @@ bool Worksheet::subscribe(const functions::Topic& topic) const {
   return excel_.call(xlfRtd, state, {&values[0], &values[1], &values[2]}) == xlretSuccess && state.type() != xltypeErr;
 }
 
-Reply Worksheet::call(FunctionId function, const std::vector<Argument>& arguments, const functions::Cell& cell) {
-  if (function != FunctionId::table) return functions_.call(function, arguments, cell);
-  return functions_.call_table(arguments.empty() ? Argument() : arguments[0], {}, cell);
-}
-
 Result Worksheet::make_answer(FunctionId function, std::span<const XLOPER12* const> given) {
   const FunctionInfo& info = functions::info(function);
   // A preview must not begin any work, and the work begins with the question.
@@ -65,6 +62,8 @@ Result Worksheet::make_answer(FunctionId function, std::span<const XLOPER12* con
     const ArgumentInfo* about = argument_info(info, i);
     if (about != nullptr && about->kind == ArgumentInfo::Kind::cell) {
       arguments[i] = place_of(excel_, *given[i], caller);
+      // Its value does not matter, but Excel calculates the cell first only when its value is asked for.
+      if (is_uncalculated(excel_, *given[i])) return make_result(ErrorCode::not_available);
       continue;
     }
     switch (read_argument(excel_, *given[i], caller, arguments[i])) {
@@ -77,15 +76,23 @@ Result Worksheet::make_answer(FunctionId function, std::span<const XLOPER12* con
     }
   }
 
-  Reply reply = call(function, arguments, caller.cell);
+  std::vector<ranges::Segment> tables;
+  for (std::size_t i = 1; function == FunctionId::table && i < arguments.size(); ++i) {
+    tables.push_back(make_segment(arguments[i]));
+  }
+  const auto ask = [&] {
+    if (function != FunctionId::table) return functions_.call(function, arguments, caller.cell);
+    return functions_.call_table(arguments.empty() ? Argument() : arguments[0], tables, caller.cell);
+  };
+  Reply reply = ask();
   if (reply.topic) {
     const functions::Topic topic = *reply.topic;
     if (!subscribe(topic)) return make_result(ErrorCode::not_available);
     // It may have come before Excel was listening; then Excel must be told to let go of it.
-    reply = call(function, arguments, caller.cell);
+    reply = ask();
     if (!reply.topic) topics_.nudge(topic);
   }
-  return make_result(reply.value);
+  return reply.table ? make_result(*reply.table) : make_result(reply.value);
 }
 
 XLOPER12* Worksheet::answer(FunctionId function, std::span<const XLOPER12* const> arguments) noexcept {

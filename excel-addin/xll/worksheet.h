@@ -22,8 +22,8 @@ namespace glmhost::xll {
 // The name under which Excel finds the RTD server.
 inline constexpr char16_t kRtdClass[] = u"GlmHost.Rtd";
 
-// What the catalogue says of an argument, by its place: behind the last one the repeating ones come again. Null when the
-// function takes no more.
+// What the catalogue says of an argument, by its place: behind the last one the repeating ones come again. Null when
+// the function takes no more.
 const functions::ArgumentInfo* argument_info(const functions::FunctionInfo& function, std::size_t argument);
 
 class Worksheet {
@@ -46,8 +46,6 @@ class Worksheet {
 
  private:
   Result make_answer(functions::FunctionId function, std::span<const XLOPER12* const> arguments);
-  functions::Reply call(functions::FunctionId function, const std::vector<functions::Argument>& arguments,
-                        const functions::Cell& cell);
   // Excel calculates the cell again when the topic changes. False when Excel refuses.
   bool subscribe(const functions::Topic& topic) const;
 

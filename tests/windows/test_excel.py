@@ -140,7 +140,7 @@ class Com(unittest.TestCase):
 Set server = CreateObject("GlmHost.Rtd")
 started = server.ServerStart(Nothing)
 first = server.ConnectData(1, Array("00000000000000000000000000000000"), True)
-second = server.ConnectData(2, Array("no topic"), True)
+other = server.ConnectData(2, Array("no topic"), True)
 count = 0
 values = server.RefreshData(count)
 server.DisconnectData 1
@@ -148,7 +148,7 @@ server.DisconnectData 2
 alive = server.Heartbeat
 server.ServerTerminate
 Set file = CreateObject("Scripting.FileSystemObject").CreateTextFile("said.txt", True)
-file.WriteLine started & " " & first & " " & second & " " & count & " " & UBound(values, 1) & " " & alive
+file.WriteLine started & " " & first & " " & other & " " & count & " " & UBound(values, 1) & " " & alive
 file.Close
 """
 
