@@ -67,7 +67,9 @@ Caller find_caller(const Excel& excel) {
 Argument place_of(const Excel& excel, const XLOPER12& value, const Caller& caller) {
   const std::optional<Reference> reference = reference_of(value);
   if (!reference) return Argument::of(to_value(value));
-  return Argument::reference(area_of(reference->areas[0], sheet_for(excel, *reference, caller)), nullptr);
+  std::string sheet = sheet_for(excel, *reference, caller);
+  if (sheet.empty()) sheet = caller.cell.sheet;
+  return Argument::reference(area_of(reference->areas[0], std::move(sheet)), nullptr);
 }
 
 ReadOutcome read_argument(const Excel& excel, const XLOPER12& value, const Caller& caller, Argument& argument) {

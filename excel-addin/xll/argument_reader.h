@@ -49,7 +49,7 @@ Caller find_caller(const Excel& excel);
 ReadOutcome read_argument(const Excel& excel, const XLOPER12& value, const Caller& caller,
                           functions::Argument& argument);
 
-// A reference without its cells.
+// A reference without its cells, with the full name of its sheet: a cell that is asked about.
 functions::Argument place_of(const Excel& excel, const XLOPER12& value, const Caller& caller);
 
 }  // namespace glmhost::xll

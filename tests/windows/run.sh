@@ -40,7 +40,7 @@ jobs() {
   echo $(($(nproc) < by_memory ? $(nproc) : by_memory))
 }
 build_windows() {
-  cmake --preset windows && cmake --build --preset windows -j "$(jobs)" --target glm glm_xll excel_host wine_classes platform_test kernels_test
+  cmake --preset windows && cmake --build --preset windows -j "$(jobs)" --target glm glm_xll excel_host wine_classes xll_test platform_test kernels_test
 }
 step "libraries for Windows" installer/windows/sysroot.sh
 step "cross build" build_windows
@@ -129,6 +129,7 @@ unit_test() {  # NAME DOCTEST-FLAG...
   grep -q 'Status: SUCCESS!' "$log" && grep -qE 'test cases: +[1-9][0-9]* \| +[1-9][0-9]* passed \| 0 failed' "$log"
 }
 step "unit tests of host platform" unit_test platform
+step "unit tests of xll" unit_test xll
 # Of these, one measures processor time by std::clock(), which on Windows counts time by the clock on the wall.
 step "unit tests of kernels" unit_test kernels --test-case-exclude='An idle pool*'
 
