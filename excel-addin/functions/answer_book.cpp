@@ -120,6 +120,8 @@ void AnswerBook::ask_again(Entry& entry, std::vector<std::shared_ptr<Inquiry>>& 
 void AnswerBook::complete(Entry& entry) {
   std::vector<Value> answers;
   std::size_t failed = 0;
+  entry.sentence.clear();  // that there was no daemon
+  entry.says_missing = false;
   for (const auto& asked : entry.inquiries) {
     answers.push_back(asked->value);
     if (!asked->note.empty() && entry.note.find(asked->note) == std::string::npos && entry.note.size() < 1000) {

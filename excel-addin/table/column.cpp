@@ -66,6 +66,29 @@ Column Column::booleans(Buffer<std::uint8_t> cells, Buffer<std::uint64_t> valid)
   return column;
 }
 
+Column Column::numbers_in_place(const double* cells, const std::uint64_t* valid, std::size_t rows, NumberKind kind,
+                                std::shared_ptr<const void> owner) {
+  Column column;
+  column.type_ = ColumnType::number;
+  column.kind_ = kind;
+  column.rows_ = rows;
+  column.numbers_ = cells;
+  column.valid_ = valid;
+  column.owner_ = std::move(owner);
+  return column;
+}
+
+Column Column::booleans_in_place(const std::uint8_t* cells, const std::uint64_t* valid, std::size_t rows,
+                                 std::shared_ptr<const void> owner) {
+  Column column;
+  column.type_ = ColumnType::boolean;
+  column.rows_ = rows;
+  column.booleans_ = cells;
+  column.valid_ = valid;
+  column.owner_ = std::move(owner);
+  return column;
+}
+
 Column Column::mixed(Buffer<Tag> tags, Buffer<double> payloads, std::shared_ptr<const Dictionary> dictionary) {
   const std::size_t rows = tags.size();
   bool seen[8] = {};

@@ -48,6 +48,11 @@ class Column {
   static Column booleans(Buffer<std::uint8_t> cells, Buffer<std::uint64_t> valid = {});
   // Becomes a column of one type where all cells allow it. `dictionary` may be null when no cell is a text.
   static Column mixed(Buffer<Tag> tags, Buffer<double> payloads, std::shared_ptr<const Dictionary> dictionary);
+  // Cells that lie in memory which `owner` keeps: nothing is copied. A null `valid`: no cell is empty.
+  static Column numbers_in_place(const double* cells, const std::uint64_t* valid, std::size_t rows,
+                                 formula::NumberKind kind, std::shared_ptr<const void> owner);
+  static Column booleans_in_place(const std::uint8_t* cells, const std::uint64_t* valid, std::size_t rows,
+                                  std::shared_ptr<const void> owner);
   static Column constant(const formula::Value& value, std::size_t rows);
   static Column of(std::span<const formula::Value> values);
 

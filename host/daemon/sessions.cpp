@@ -3,10 +3,26 @@
 #include <algorithm>
 
 #include "host/daemon/status.h"
+#include "host/ranges/shared_memory.h"
 
 namespace glmhost::daemon {
 
 using namespace protocol;
+
+namespace {
+
+// A pipeline that was cancelled without a message to anybody ends within moments, and wakes nobody.
+constexpr std::chrono::milliseconds kTablesEnd{20};
+
+}  // namespace
+
+Sessions::Sessions(Core& core, Options options)
+    : core_(core),
+      options_(std::move(options)),
+      tables_(options_.threads, [this](PeerId peer, std::uint64_t id, DaemonMessage message) {
+        const std::lock_guard guard(core_.mutex);
+        core_.send(peer, id, std::move(message));
+      }) {}
 
 void Sessions::run(const platform::FileLock& lock, std::promise<void> listening) {
   try {
@@ -40,11 +56,15 @@ void Sessions::stop() {
 }
 
 void Sessions::serve() {
+  ranges::sweep();  // what killed programs have left
   for (;;) {
     std::vector<ServerEvent> events = socket_->poll(time_to_wait());
     for (ServerEvent& event : events) handle(event);
+    tables_.expire(Clock::now());
     {
+      const bool no_tables = tables_.nothing_open();
       const std::lock_guard guard(core_.mutex);
+      if (!no_tables) core_.last_activity = Clock::now();
       core_.expire(Clock::now());
       const auto idle_exit = std::chrono::seconds(core_.settings.idle_exit_s);
       if (idle_exit.count() > 0 && core_.nothing_open() && Clock::now() >= core_.last_activity + idle_exit) ++stops_;
@@ -52,8 +72,9 @@ void Sessions::serve() {
     if (stops_ > 0) go_on_stopping();
     send_all();
     if (stopping_) {
+      const bool no_tables = tables_.nothing_open();
       const std::lock_guard guard(core_.mutex);
-      if (core_.nothing_open() && core_.outbox.empty()) break;
+      if (no_tables && core_.nothing_open() && core_.outbox.empty()) break;
     }
   }
   for (const SubscriberKey& request : stop_requests_) socket_->send(request.first, {request.second, Result{}});
@@ -61,10 +82,14 @@ void Sessions::serve() {
 
 // Until the next thing that happens by time alone; never, when there is none: an idle daemon sleeps.
 std::chrono::milliseconds Sessions::time_to_wait() const {
+  const std::optional<Clock::time_point> table_deadline = tables_.next_deadline();
+  const bool no_tables = tables_.nothing_open();
   const std::lock_guard guard(core_.mutex);
   if (!core_.outbox.empty()) return std::chrono::milliseconds(0);
   std::optional<Clock::time_point> next = core_.next_timer();
   const auto sooner = [&](Clock::time_point time) { next = next ? std::min(*next, time) : time; };
+  if (table_deadline) sooner(*table_deadline);
+  if (stopping_ && !no_tables) sooner(Clock::now() + kTablesEnd);
   if (core_.settings.idle_exit_s > 0 && core_.nothing_open()) {
     sooner(core_.last_activity + std::chrono::seconds(core_.settings.idle_exit_s));
   }
@@ -88,6 +113,8 @@ void Sessions::handle(ServerEvent& event) {
     core_.log.debug(shown(gone->peer) + " is gone");
     programs_.erase(gone->peer);
     std::erase_if(stop_requests_, [&](const SubscriberKey& key) { return key.first == gone->peer; });
+    tables_.forget_peer(gone->peer);
+    ranges::sweep();
     const std::lock_guard guard(core_.mutex);
     core_.forget_peer(gone->peer);
   }
@@ -107,6 +134,12 @@ void Sessions::handle(PeerId peer, std::uint64_t id, ClientMessage& message) {
   }
   if (std::holds_alternative<StatusRequest>(message)) return tell_status(peer, id);
   if (const auto* wanted = std::get_if<Control>(&message)) return control(peer, id, *wanted);
+  if (auto* table = std::get_if<TableRequest>(&message)) {
+    if (!stopping_) return tables_.open(peer, id, std::move(*table));
+    socket_->send(peer, {id, ErrorMessage{ErrorCode::backend_failed, "The daemon is being stopped."}});
+    return;
+  }
+  if (std::holds_alternative<Cancel>(message)) tables_.cancel(peer, id);
   const std::lock_guard guard(core_.mutex);
   if (auto* request = std::get_if<Request>(&message)) {
     core_.open(peer, id, std::move(*request));
@@ -142,6 +175,8 @@ void Sessions::tell_status(PeerId peer, std::uint64_t id) {
 }
 
 void Sessions::go_on_stopping() {
+  // Whoever waits for a pipeline can ask the next daemon: what it computes is in no store.
+  if (!stopping_) tables_.cancel_all({ErrorCode::backend_failed, "The daemon is being stopped."});
   const std::lock_guard guard(core_.mutex);
   if (!stopping_) {
     stopping_ = true;

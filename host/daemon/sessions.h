@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/daemon/core.h"
+#include "host/daemon/table_desk.h"
 #include "host/platform/file_lock.h"
 #include "host/protocol/server_socket.h"
 
@@ -27,7 +28,7 @@ class Sessions {
     std::uint32_t threads = 1;  // of the engine, for the status
   };
 
-  Sessions(Core& core, Options options) : core_(core), options_(std::move(options)) {}
+  Sessions(Core& core, Options options);
 
   // Listens, fulfils `listening` or gives it the failure, and serves until the daemon has stopped. The thread that runs
   // it owns the socket.
@@ -62,6 +63,7 @@ class Sessions {
   Clock::time_point cancel_at_{};
   std::vector<SubscriberKey> stop_requests_;  // answered when everything has ended
   std::unordered_map<protocol::PeerId, std::string> programs_;
+  TableDesk tables_;  // takes the core's lock under its own: it is never called with the core's lock held
 };
 
 }  // namespace glmhost::daemon
