@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Cross-builds for Windows and runs the result under Wine: unit tests of the parts that differ between systems, and glm.exe
-# serving and answering on the real default model (test_glm_exe.py).
+# serving and answering on the real default model (test_glm_exe.py), and glm64.xll in a program that plays Excel
+# (test_excel.py).
 #
 #   tests/windows/run.sh               GLM_TEST_MODELS: folder with SmolLM2-135M-Instruct.Q4_1.gguf (default: build/models)
 #                                      GLM_BINARY: the Linux program that answers are compared with (default: build/release)
@@ -39,7 +40,7 @@ jobs() {
   echo $(($(nproc) < by_memory ? $(nproc) : by_memory))
 }
 build_windows() {
-  cmake --preset windows && cmake --build --preset windows -j "$(jobs)" --target glm platform_test kernels_test
+  cmake --preset windows && cmake --build --preset windows -j "$(jobs)" --target glm glm_xll excel_host wine_classes xll_test platform_test kernels_test
 }
 step "libraries for Windows" installer/windows/sysroot.sh
 step "cross build" build_windows
@@ -57,6 +58,15 @@ needs_only_windows() {
   done
 }
 step "glm.exe needs only what Windows brings" needs_only_windows
+xll_exports() {
+  local name exported
+  exported=$(x86_64-w64-mingw32-objdump -p "$build/bin/glm64.xll")
+  for name in xlAutoOpen xlAutoClose xlAutoAdd xlAutoRemove xlAutoFree12 xlAddInManagerInfo12 DllGetClassObject \
+    DllCanUnloadNow DllRegisterServer DllUnregisterServer glm; do
+    grep -qE "\] (\+base\[ *[0-9]+\] +[0-9a-f]+ )?$name\$" <<<"$exported" || { echo "glm64.xll does not export $name."; return 1; }
+  done
+}
+step "glm64.xll exports what Excel and COM look for" xll_exports
 
 # --- what the answers are compared with, and the model
 
@@ -101,6 +111,12 @@ mkdir -m 700 "$XDG_RUNTIME_DIR" || exit 1
 
 make_prefix() { timeout 120 "$wine" wineboot -i && [ -d "$WINEPREFIX/drive_c/windows/system32" ]; }
 step "Wine prefix" make_prefix
+# Windows can be made without a display, and classes are found that were registered for the user alone.
+prepare_prefix() {
+  timeout 60 "$wine" reg add 'HKCU\Software\Wine\Drivers' /v Graphics /d null /f &&
+    timeout 60 "$wine" "$build/bin/wine_classes.exe" | grep -q '^linked'
+}
+step "Wine registry" prepare_prefix
 
 # --- tests
 
@@ -113,16 +129,22 @@ unit_test() {  # NAME DOCTEST-FLAG...
   grep -q 'Status: SUCCESS!' "$log" && grep -qE 'test cases: +[1-9][0-9]* \| +[1-9][0-9]* passed \| 0 failed' "$log"
 }
 step "unit tests of host platform" unit_test platform
+step "unit tests of xll" unit_test xll
 # Of these, one measures processor time by std::clock(), which on Windows counts time by the clock on the wall.
 step "unit tests of kernels" unit_test kernels --test-case-exclude='An idle pool*'
 
-log=$logs/windows-glm-exe.log
 export GLM_TEST_WINE=$wine GLM_TEST_MODELS=$models GLM_BINARY=$linux_glm PYTHONDONTWRITEBYTECODE=1
-(cd tests/windows && GLM_EXE=$build/bin/glm.exe timeout 600 python3 -m unittest -v test_glm_exe) >"$log" 2>&1 </dev/null
-rc=$?
-ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in.*/\1/p' "$log" | tail -n 1)
-if [ $rc -ne 0 ] || [ "${ran:-0}" -eq 0 ] || ! grep -qx 'OK' "$log"; then
-  tail -n 80 "$log"
-  fail "glm.exe under Wine; the end of $log is above."
-fi
-say "ok: glm.exe under Wine, $ran tests"
+export GLM_EXE=$build/bin/glm.exe GLM_XLL=$build/bin/glm64.xll GLM_EXCEL_HOST=$build/bin/excel_host.exe
+python_tests() {  # MODULE SECONDS WHAT
+  local log=$logs/windows-$1.log rc ran
+  (cd tests/windows && timeout "$2" python3 -m unittest -v "$1") >"$log" 2>&1 </dev/null
+  rc=$?
+  ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in.*/\1/p' "$log" | tail -n 1)
+  if [ $rc -ne 0 ] || [ "${ran:-0}" -eq 0 ] || ! grep -qx 'OK' "$log"; then
+    tail -n 80 "$log"
+    fail "$3 under Wine; the end of $log is above."
+  fi
+  say "ok: $3 under Wine, $ran tests"
+}
+python_tests test_glm_exe 600 "glm.exe"
+python_tests test_excel 1800 "glm64.xll in excel_host"
