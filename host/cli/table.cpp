@@ -37,7 +37,8 @@ constexpr CommandText kText = {
     .details =
         "Stages divided by | or line ends run over the first file (CSV; - for stdin): from, select, rename, derive, "
         "filter, sort, take, skip, sample, distinct, group, join, append, union, intersect, except, window, pivot, "
-        "unpivot, fill, describe, assert, let. Expressions and functions are Excel's. Further files are known to join "
+        "unpivot, fill, split, combine, complete, describe, assert, let. Expressions and functions are Excel's. "
+        "Further files are known to join "
         "and the like by their names without .csv. On a terminal the result is an aligned table, in a pipe CSV.",
     .examples =
         "  glm table 'filter amount > 100 | group region (total = SUM(amount)) | sort -total' orders.csv\n"
