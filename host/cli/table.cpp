@@ -11,6 +11,8 @@
 #include "excel-addin/table/engine.h"
 #include "excel-addin/table/pipeline.h"
 #include "excel-addin/table/table_error.h"
+#include "excel-addin/table/xlsx_reader.h"
+#include "excel-addin/table/xlsx_writer.h"
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/interrupt.h"
@@ -35,20 +37,23 @@ constexpr CommandText kText = {
     .words = "PIPELINE [FILE...]",
     .summary = "Filter, join, group and reshape tables",
     .details =
-        "Stages divided by | or line ends run over the first file (CSV; - for stdin): from, select, rename, derive, "
+        "Stages divided by | or line ends run over the first file (CSV or XLSX; - for stdin): from, select, rename, "
+        "derive, "
         "filter, sort, take, skip, sample, distinct, group, join, append, union, intersect, except, window, pivot, "
         "unpivot, fill, split, combine, complete, describe, assert, let. Expressions and functions are Excel's. "
         "Further files are known to join "
-        "and the like by their names without .csv. On a terminal the result is an aligned table, in a pipe CSV.",
+        "and the like by their names without .csv; book.xlsx#Prices is a sheet of a workbook. On a terminal the result "
+        "is an aligned table, in a pipe CSV.",
     .examples =
         "  glm table 'filter amount > 100 | group region (total = SUM(amount)) | sort -total' orders.csv\n"
         "  glm table 'join left customers on customer = id | take 10' orders.csv customers.csv -o first.csv\n"
+        "  glm table 'from \"book.xlsx#Prices\" | describe' -o profile.xlsx\n"
         "  cat orders.csv | glm table describe -\n"
         "  glm table --check 'filter amount >'",
 };
 
 struct Flags {
-  std::string output, delimiter;
+  std::string output, delimiter, sheet;
   bool check = false, format = false, explain = false, timing = false, header = false, no_header = false, texts = false,
        quiet = false;
   std::int32_t threads = 0, repeat = 1;
@@ -71,6 +76,16 @@ std::string stem_of(const std::string& file) {
   return platform::to_utf8(platform::path_from_utf8(file).stem());
 }
 
+// book.xlsx#Prices is the sheet Prices of book.xlsx.
+std::pair<std::string, std::string> without_sheet(const std::string& file) {
+  for (const std::string_view extension : {".xlsx#", ".xlsm#"}) {
+    const std::size_t at = formula::lower(file).rfind(extension);
+    if (at == std::string::npos || file.size() <= at + extension.size()) continue;
+    return {file.substr(0, at + extension.size() - 1), file.substr(at + extension.size())};
+  }
+  return {file, ""};
+}
+
 class Tables {
  public:
   Tables(const Flags& flags, std::vector<std::string> files, table::Workers& workers)
@@ -84,7 +99,8 @@ class Tables {
       if (file == name || (file != "-" && formula::equal_without_case(stem_of(file), name))) return open(file);
     }
     std::error_code ignored;
-    if (name != "-" && std::filesystem::exists(platform::path_from_utf8(name), ignored)) return open(name);
+    if (name != "-" && std::filesystem::exists(platform::path_from_utf8(without_sheet(name).first), ignored))
+      return open(name);
     std::vector<std::string> stems;
     for (const std::string& file : files_) stems.push_back(stem_of(file));
     const std::vector<std::string_view> views(stems.begin(), stems.end());
@@ -98,27 +114,33 @@ class Tables {
     for (const auto& [name, known] : opened_) {
       if (name == file) return known;
     }
-    table::CsvOptions options;
-    if (!flags_.delimiter.empty()) options.delimiter = flags_.delimiter == "\\t" ? '\t' : flags_.delimiter[0];
-    if (flags_.header) options.header = true;
-    if (flags_.no_header) options.header = false;
-    options.guess_types = !flags_.texts;
-    const std::string bytes = read_file_or_input(file, kMostFile);
-    if (bytes.starts_with("PK\x03\x04")) {
-      throw Failure(
-          ExitCode::usage,
-          "`" + file + "` is a workbook or another ZIP file. Only CSV can be read so far: save the sheet as CSV.");
-    }
-    table::CsvResult result = read(file, bytes, options);
+    const auto [path, sheet] = without_sheet(file);
+    Read result = read(path, read_file_or_input(path, kMostFile), sheet.empty() ? flags_.sheet : sheet);
     for (const std::string& note : result.notes) {
       if (!flags_.quiet) print_error(file + ": " + note);
     }
     return opened_.emplace_back(file, std::move(result.table)).second;
   }
 
-  table::CsvResult read(const std::string& file, const std::string& bytes, const table::CsvOptions& options) {
+  struct Read {
+    table::Table table;
+    std::vector<std::string> notes;
+  };
+  Read read(const std::string& file, const std::string& bytes, const std::string& sheet) {
+    std::optional<bool> header;
+    if (flags_.header) header = true;
+    if (flags_.no_header) header = false;
     try {
-      return table::read_csv(bytes, options, workers_);
+      if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\xD0\xCF\x11\xE0")) {
+        table::XlsxResult result = table::read_xlsx(bytes, {sheet, header}, workers_);
+        return {std::move(result.table), std::move(result.notes)};
+      }
+      table::CsvOptions options;
+      options.header = header;
+      if (!flags_.delimiter.empty()) options.delimiter = flags_.delimiter == "\\t" ? '\t' : flags_.delimiter[0];
+      options.guess_types = !flags_.texts;
+      table::CsvResult result = table::read_csv(bytes, options, workers_);
+      return {std::move(result.table), std::move(result.notes)};
     } catch (const table::TableError& error) {
       throw Failure(ExitCode::usage, file + ": " + error.what());
     }
@@ -157,7 +179,11 @@ void print_aligned(const table::Table& result, table::Workers& workers) {
   }
   print(text.text());
   if (result.rows() > shown)
-    print("... " + std::to_string(result.rows() - shown) + " more rows; -o FILE.csv writes them all\n");
+    print("... " + std::to_string(result.rows() - shown) + " more rows; -o FILE writes them all\n");
+}
+
+std::string extension_of(const std::string& file) {
+  return formula::lower(platform::to_utf8(platform::path_from_utf8(file).extension()));
 }
 
 void write_file(const std::string& file, const table::Table& result, table::Workers& workers) {
@@ -167,20 +193,29 @@ void write_file(const std::string& file, const table::Table& result, table::Work
   std::ofstream stream(part, std::ios::binary);
   if (!stream)
     throw Failure(ExitCode::failure, "The file `" + file + "` cannot be written: check its folder and permissions.");
-  table::write_csv(result, workers, [&](std::string_view text) {
-    stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  });
-  stream.close();
   std::error_code error;
+  const auto write = [&](std::string_view text) {
+    if (!stream.write(text.data(), static_cast<std::streamsize>(text.size()))) throw std::ios_base::failure("write");
+  };
+  try {
+    if (extension_of(file) == ".xlsx") {
+      table::write_xlsx(result, workers, write);
+    } else {
+      table::write_csv(result, workers, write);
+    }
+  } catch (const std::ios_base::failure&) {
+    stream.setstate(std::ios::failbit);
+  } catch (...) {
+    stream.close();
+    std::filesystem::remove(part, error);
+    throw;
+  }
+  stream.close();
   if (stream) std::filesystem::rename(part, path, error);
   if (!stream || error) {
     std::filesystem::remove(part, error);
     throw Failure(ExitCode::failure, "Writing the file `" + file + "` failed. Is the disk full?");
   }
-}
-
-std::string extension_of(const std::string& file) {
-  return formula::lower(platform::to_utf8(platform::path_from_utf8(file).extension()));
 }
 
 ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std::string> files) {
@@ -195,8 +230,8 @@ ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std
   if (files.empty() && !opens_its_own) {
     throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
   }
-  if (!flags.output.empty() && extension_of(flags.output) != ".csv") {
-    throw Failure(ExitCode::usage, "`" + flags.output + "` is no name of a CSV file; only CSV can be written so far.");
+  if (!flags.output.empty() && extension_of(flags.output) != ".csv" && extension_of(flags.output) != ".xlsx") {
+    throw Failure(ExitCode::usage, "`" + flags.output + "` is the name of neither a .csv nor an .xlsx file.");
   }
   Interrupt interrupt;
   const auto threads =
@@ -249,7 +284,9 @@ ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std
 ExitCode table_verb(VerbArguments arguments) {
   Command command(kText);
   Flags flags;
-  command.text("-o,--output", flags.output, "FILE", "Write the result to a CSV file");
+  command.text("-o,--output", flags.output, "FILE", "Write the result to a file: .csv or .xlsx");
+  command.text("--sheet", flags.sheet, "NAME",
+               "The sheet of a workbook to read (default: the first that is not hidden)");
   command.flag("--check", flags.check, "Only say whether the pipeline is well formed; needs no data");
   command.flag("--format", flags.format, "Print the pipeline with one stage a line");
   command.flag("--explain", flags.explain, "Print what each stage does; needs no data");
