@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "host/cli/console.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/json_text.h"
+#include "host/cli/table_ask.h"
 #include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "host/platform/paths.h"
@@ -34,7 +36,7 @@ constexpr std::size_t kMostShownWidth = 60;  // of one cell on a terminal
 
 constexpr CommandText kText = {
     .verb = "table",
-    .words = "PIPELINE [FILE...]",
+    .words = "PIPELINE [FILE...] | --ask QUESTION FILE",
     .summary = "Filter, join, group and reshape tables",
     .details =
         "Stages divided by | or line ends run over the first file (CSV or XLSX; - for stdin): from, select, rename, "
@@ -49,14 +51,15 @@ constexpr CommandText kText = {
         "  glm table 'join left customers on customer = id | take 10' orders.csv customers.csv -o first.csv\n"
         "  glm table 'from \"book.xlsx#Prices\" | describe' -o profile.xlsx\n"
         "  cat orders.csv | glm table describe -\n"
+        "  glm table --ask \"top five customers by amount per region\" orders.csv\n"
         "  glm table --check 'filter amount >'",
 };
 
 struct Flags {
-  std::string output, delimiter, sheet;
+  std::string output, delimiter, sheet, ask, model;
   bool check = false, format = false, explain = false, timing = false, header = false, no_header = false, texts = false,
-       quiet = false;
-  std::int32_t threads = 0, repeat = 1;
+       quiet = false, yes = false;
+  std::int32_t threads = 0, repeat = 1, samples = 3;
 };
 
 double seconds_since(Clock::time_point begin) {
@@ -218,31 +221,65 @@ void write_file(const std::string& file, const table::Table& result, table::Work
   }
 }
 
-ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std::string> files) {
-  const table::Pipeline pipeline = table::parse_pipeline(source);
+// What a pipeline is checked for without data. True: that was all.
+bool only_checked(const Flags& flags, const std::string& source, const table::Pipeline& pipeline) {
   if (flags.format) print(table::formatted_pipeline(source));
   if (flags.explain) print(table::explained(pipeline, source));
   if (flags.check && !flags.format && !flags.explain) print("The pipeline is well formed.\n");
-  if (flags.check || flags.format || flags.explain) return ExitCode::success;
+  return flags.check || flags.format || flags.explain;
+}
 
-  const bool opens_its_own = std::holds_alternative<table::From>(pipeline.stages[0].content) ||
-                             std::holds_alternative<table::Let>(pipeline.stages[0].content);
-  if (files.empty() && !opens_its_own) {
-    throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
-  }
-  if (!flags.output.empty() && extension_of(flags.output) != ".csv" && extension_of(flags.output) != ".xlsx") {
+void require_output_name(const Flags& flags) {
+  if (flags.output.empty()) return;
+  const std::string extension = extension_of(flags.output);
+  if (extension != ".csv" && extension != ".xlsx")
     throw Failure(ExitCode::usage, "`" + flags.output + "` is the name of neither a .csv nor an .xlsx file.");
+}
+
+// The pipeline that the model made is shown; at a terminal nothing runs before it is agreed to.
+bool agreed_to(const Flags& flags, const std::string& source, const std::vector<std::string>& files) {
+  if (flags.yes) return true;
+  const std::string shown = table::formatted_pipeline(source);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+  const bool asks = platform::is_terminal(platform::Stream::in) && platform::is_terminal(platform::Stream::error) &&
+                    std::ranges::find(files, "-") == files.end();
+  if (!asks) return true;
+  std::fputs("Run it? [Y/n] ", stderr);
+  std::fflush(stderr);
+  std::string answer;
+  if (!std::getline(std::cin, answer)) return false;
+  return answer.empty() || answer[0] == 'y' || answer[0] == 'Y';
+}
+
+ExitCode run_verb(const Flags& flags, std::string& source, std::vector<std::string> files) {
+  require_output_name(flags);
+  table::Pipeline pipeline;
+  if (flags.ask.empty()) {
+    pipeline = table::parse_pipeline(source);
+    if (only_checked(flags, source, pipeline)) return ExitCode::success;
+    const bool opens_its_own = std::holds_alternative<table::From>(pipeline.stages[0].content) ||
+                               std::holds_alternative<table::Let>(pipeline.stages[0].content);
+    if (files.empty() && !opens_its_own)
+      throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
+  } else if (files.size() != 1) {
+    throw Failure(ExitCode::usage, "--ask takes one file, as in glm table --ask \"total amount per region\" orders.csv.");
   }
   Interrupt interrupt;
   const auto threads =
       static_cast<unsigned>(flags.threads > 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency()));
   table::Workers workers(threads, &interrupt.flag());
-  Tables tables(flags, std::move(files), workers);
+  Tables tables(flags, files, workers);
   auto begin = Clock::now();
   const table::Table input = tables.first();
   table::RunOptions options;
   options.open_table = [&](const std::string& name) { return tables.named(name); };
   double read_s = seconds_since(begin);
+  if (!flags.ask.empty()) {
+    const TableQuestion question{flags.ask, flags.model, static_cast<std::size_t>(flags.samples), !flags.quiet};
+    source = asked_pipeline(question, input, workers, interrupt);
+    pipeline = table::parse_pipeline(source);
+    if (only_checked(flags, source, pipeline) || !agreed_to(flags, source, files)) return ExitCode::success;
+  }
 
   std::vector<double> runs;
   table::RunResult result;
@@ -285,6 +322,11 @@ ExitCode table_verb(VerbArguments arguments) {
   Command command(kText);
   Flags flags;
   command.text("-o,--output", flags.output, "FILE", "Write the result to a file: .csv or .xlsx");
+  command.text("--ask", flags.ask, "QUESTION",
+               "Let the model write the pipeline; it is shown, and at a terminal asked for");
+  command.flag("--yes", flags.yes, "With --ask: run the pipeline without showing it");
+  command.number("--samples", flags.samples, 0, 100, "With --ask: how many rows of the table the model is given");
+  command.text("-m,--model", flags.model, "NAME", "With --ask: the model (default: as for glm run)");
   command.text("--sheet", flags.sheet, "NAME",
                "The sheet of a workbook to read (default: the first that is not hidden)");
   command.flag("--check", flags.check, "Only say whether the pipeline is well formed; needs no data");
@@ -300,15 +342,18 @@ ExitCode table_verb(VerbArguments arguments) {
   command.flag("--texts", flags.texts, "Guess no types: every cell is a text");
   command.flag("--quiet", flags.quiet, "No notes about what was unusual in a file");
   command.parse(arguments);
-  if (command.words().empty()) throw Failure(ExitCode::usage, "Give a pipeline, in quotes. See `glm table --help`.");
+  const bool asks = !flags.ask.empty();
+  if (command.words().empty() && !asks)
+    throw Failure(ExitCode::usage, "Give a pipeline, in quotes. See `glm table --help`.");
   if (!flags.delimiter.empty() && flags.delimiter.size() != 1 && flags.delimiter != "\\t") {
     throw Failure(ExitCode::usage, "A delimiter is one character, or \\t.");
   }
   if (flags.header && flags.no_header) throw Failure(ExitCode::usage, "Give --header or --no-header, not both.");
-  const std::string source = command.words()[0];
+  std::string source = asks ? std::string() : command.words()[0];
   require_utf8(source, "The pipeline");
+  require_utf8(flags.ask, "The question");
   try {
-    return run_verb(flags, source, {command.words().begin() + 1, command.words().end()});
+    return run_verb(flags, source, {command.words().begin() + (asks ? 0 : 1), command.words().end()});
   } catch (const formula::SyntaxError& error) {
     throw Failure(ExitCode::usage, sentence_for(error, source));
   } catch (const table::TableError& error) {

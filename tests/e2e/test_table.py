@@ -109,6 +109,30 @@ class TableCommand(TestCase):
         process.stderr.close()
 
 
+@needs_model
+class Questions(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.home.add_default_model()
+        self.odd = self.file("odd.csv", 'id,"Order Date","a ""b"" ]c\\",and,flag\n1,2026-01-05,x,2.5,TRUE\n2,2026-01-06,y,3.5,FALSE\n')
+
+    def test_a_question_becomes_a_pipeline_that_runs(self):
+        for number, question in enumerate(["total per day", "rows in January", 'the largest "and"', "数は?"]):
+            with self.subTest(question=question):
+                result = self.succeeds("table", "--ask", question, "--samples", number, self.odd)
+                self.assertIn(f"5 columns, {min(number, 2)} row", result.stderr)
+                shown = result.stderr[result.stderr.index("question.\n") + len("question.\n"):]
+                pipeline = "\n".join(line for line in shown.split("\n") if not line.startswith("glm: "))
+                self.assertEqual(self.succeeds("table", pipeline, self.odd).stdout, result.stdout)
+                unseen = self.succeeds("table", "--ask", question, "--samples", number, "--yes", "--quiet", self.odd)
+                self.assertEqual((unseen.stdout, unseen.stderr), (result.stdout, ""))
+
+    def test_what_cannot_be_asked_is_said(self):
+        self.fails(USAGE, "table", "--ask", "x", says="--ask takes one file")
+        self.fails(USAGE, "table", "--ask", "x", self.odd, self.odd, says="--ask takes one file")
+        self.fails(USAGE, "table", "--ask", "x", self.file("none.csv", ""), says="no columns")
+
+
 class Cases:
     """Random tables, and pipelines with the SQL that says the same. Texts are in small letters: SQL minds case."""
 
