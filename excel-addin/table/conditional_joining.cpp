@@ -184,7 +184,7 @@ JoinedRows join_rows_where(JoinKind kind, bool nearest, std::span<const Column> 
   std::vector<RuleKeys> all;
   for (const PairRule& rule : rules) all.push_back(keys_of(rule, workers));
   // The first rule with an order goes first: it narrows the candidates.
-  std::ranges::stable_partition(all, [](const RuleKeys& rule) { return is_ordered(rule.compare); });
+  std::stable_partition(all.begin(), all.end(), [](const RuleKeys& rule) { return is_ordered(rule.compare); });
   const SortedRight right(ids, all[0]);
   const bool checks = all.size() > 1 || all[0].compare == Compare::unequal;
   const auto candidates = [&](std::size_t row) -> std::span<const std::uint32_t> {

@@ -29,10 +29,14 @@ std::string type_name(ColumnType type) {
 }  // namespace
 
 Table Run::run(const Pipeline& pipeline, Table table) {
-  for (const Stage& stage : pipeline.stages) {
+  const bool outermost = depth_++ == 0;
+  for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+    const Stage& stage = pipeline.stages[i];
     workers_.check_cancelled();
+    if (outermost && options_.on_stage) options_.on_stage(i, pipeline.stages.size(), text_of(stage.span));
     table = std::visit([&](const auto& content) { return apply(content, table); }, stage.content);
   }
+  --depth_;
   return table;
 }
 

@@ -68,8 +68,10 @@ void check_join_size(double rows, std::size_t most_rows) {
 
 namespace {
 
-JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t most_rows) {
-  check_join_size(static_cast<double>(left_rows) * static_cast<double>(right_rows), most_rows);
+JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t most_rows, const Workers& workers) {
+  const double rows = static_cast<double>(left_rows) * static_cast<double>(right_rows);
+  check_join_size(rows, most_rows);
+  workers.require_memory(rows * 2 * sizeof(std::uint32_t), "This join takes");
   JoinedRows result;
   result.left.reserve(left_rows * right_rows);
   result.right.reserve(left_rows * right_rows);
@@ -86,7 +88,7 @@ JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t mo
 
 JoinedRows join_rows(JoinKind kind, std::span<const Column> left_keys, std::span<const Column> right_keys,
                      std::size_t left_rows, std::size_t right_rows, std::size_t most_rows, Workers& workers) {
-  if (kind == JoinKind::cross) return crossed(left_rows, right_rows, most_rows);
+  if (kind == JoinKind::cross) return crossed(left_rows, right_rows, most_rows, workers);
   const SharedIds ids = shared_ids(left_keys, right_keys, left_rows, right_rows, workers);
 
   // The right rows by id.
@@ -134,6 +136,7 @@ JoinedRows join_rows(JoinKind kind, std::span<const Column> left_keys, std::span
   }
   const std::uint64_t total = offsets[blocks] + unmatched.size();
   check_join_size(static_cast<double>(total), most_rows);
+  workers.require_memory(static_cast<double>(total) * (alone ? 1 : 2) * sizeof(std::uint32_t), "This join takes");
 
   JoinedRows result;
   result.left.resize(total, kNoRow);

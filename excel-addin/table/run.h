@@ -72,6 +72,7 @@ class Run {
   Workers& workers_;
   std::vector<NamedValue> values_;
   std::vector<std::pair<std::string, Table>> tables_;
+  std::size_t depth_ = 0;            // of pipelines in pipelines
   std::vector<std::string> making_;  // names of `let` whose pipelines run now
   std::vector<std::string> notes_;
 };

@@ -18,7 +18,9 @@
 #include "host/cli/console.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/json_text.h"
+#include "host/cli/model_access.h"
 #include "host/cli/table_ask.h"
+#include "host/cli/table_progress.h"
 #include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "host/platform/paths.h"
@@ -56,7 +58,7 @@ constexpr CommandText kText = {
 };
 
 struct Flags {
-  std::string output, delimiter, sheet, ask, model;
+  std::string output, delimiter, sheet, ask, model, memory;
   bool check = false, format = false, explain = false, timing = false, header = false, no_header = false, texts = false,
        quiet = false, yes = false;
   std::int32_t threads = 0, repeat = 1, samples = 3;
@@ -118,6 +120,9 @@ class Tables {
       if (name == file) return known;
     }
     const auto [path, sheet] = without_sheet(file);
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(platform::path_from_utf8(path), unknown);
+    if (!unknown) workers_.require_memory(static_cast<double>(size), "Reading `" + path + "` takes");
     Read result = read(path, read_file_or_input(path, kMostFile), sheet.empty() ? flags_.sheet : sheet);
     for (const std::string& note : result.notes) {
       if (!flags_.quiet) print_error(file + ": " + note);
@@ -251,6 +256,12 @@ bool agreed_to(const Flags& flags, const std::string& source, const std::vector<
   return answer.empty() || answer[0] == 'y' || answer[0] == 'Y';
 }
 
+// Nothing given: what is in use and three quarters of what is free.
+std::uint64_t memory_limit(const std::string& text) {
+  if (text.empty()) return platform::resident_memory() + platform::available_memory() / 4 * 3;
+  return byte_count("--memory", text);
+}
+
 ExitCode run_verb(const Flags& flags, std::string& source, std::vector<std::string> files) {
   require_output_name(flags);
   table::Pipeline pipeline;
@@ -262,23 +273,32 @@ ExitCode run_verb(const Flags& flags, std::string& source, std::vector<std::stri
     if (files.empty() && !opens_its_own)
       throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
   } else if (files.size() != 1) {
-    throw Failure(ExitCode::usage, "--ask takes one file, as in glm table --ask \"total amount per region\" orders.csv.");
+    throw Failure(ExitCode::usage,
+                  "--ask takes one file, as in glm table --ask \"total amount per region\" orders.csv.");
   }
   Interrupt interrupt;
   const auto threads =
       static_cast<unsigned>(flags.threads > 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency()));
   table::Workers workers(threads, &interrupt.flag());
+  workers.set_memory_limit({memory_limit(flags.memory), platform::resident_memory});
   Tables tables(flags, files, workers);
+  std::optional<TableProgress> progress(std::in_place);
+  progress->at("reading");
   auto begin = Clock::now();
   const table::Table input = tables.first();
   table::RunOptions options;
   options.open_table = [&](const std::string& name) { return tables.named(name); };
+  options.on_stage = [&](std::size_t stage, std::size_t count, const std::string& word) {
+    progress->at("stage " + std::to_string(stage + 1) + " of " + std::to_string(count) + ": " + word);
+  };
   double read_s = seconds_since(begin);
   if (!flags.ask.empty()) {
     const TableQuestion question{flags.ask, flags.model, static_cast<std::size_t>(flags.samples), !flags.quiet};
+    progress.reset();
     source = asked_pipeline(question, input, workers, interrupt);
     pipeline = table::parse_pipeline(source);
     if (only_checked(flags, source, pipeline) || !agreed_to(flags, source, files)) return ExitCode::success;
+    progress.emplace();
   }
 
   std::vector<double> runs;
@@ -289,12 +309,15 @@ ExitCode run_verb(const Flags& flags, std::string& source, std::vector<std::stri
     result = table::run_pipeline(pipeline, source, input, options, workers);
     runs.push_back(seconds_since(begin));
   }
+  progress->at("writing");
+  if (flags.output.empty()) progress.reset();  // rows on the same terminal show how far it is
   for (const std::string& note : result.notes) {
     if (!flags.quiet) print_error(note);
   }
   begin = Clock::now();
   if (!flags.output.empty()) {
     write_file(flags.output, result.table, workers);
+    progress.reset();
   } else if (platform::is_terminal(platform::Stream::out)) {
     print_aligned(result.table, workers);
   } else {
@@ -335,6 +358,8 @@ ExitCode table_verb(VerbArguments arguments) {
   command.flag("--timing", flags.timing, "Print times, rows and memory as one line of JSON on stderr");
   command.number("--repeat", flags.repeat, 1, 1'000'000,
                  "Run the pipeline N times on the loaded data; run_s is the median");
+  command.text("--memory", flags.memory, "SIZE",
+               "Stop with a message before more memory is taken, such as \"2 GiB\" (default: 3/4 of what is free)");
   command.number("--threads", flags.threads, 1, 256, "Threads to compute on (default: all cores)");
   command.text("--delimiter", flags.delimiter, "C", "What divides the fields of a file (default: seen from the file)");
   command.flag("--header", flags.header, "The first row of a file holds names");

@@ -75,6 +75,11 @@ class TableCommand(TestCase):
                     archive.writestr(name, b" " * (200 << 20) if "sheet1" in name else good.read(name))
         self.fails(USAGE, "table", "take 1", self.home.path / "bomb.xlsx", says="made to fill memory")
 
+    def test_memory_has_a_limit(self):
+        rows = self.file("rows.csv", "a\n" + "".join(f"{i}\n" for i in range(300_000)))
+        self.fails(FAILURE, "table", "join cross (take 300)", rows, "--memory", "200MiB", says=["This join takes about", "--memory"])
+        self.fails(USAGE, "table", "take 1", rows, "--memory", "lots", says="is not a number of bytes")
+
     def test_timing_is_one_line_of_json(self):
         result = self.succeeds("table", "take 2", self.orders, "--timing", "--repeat", "3", "--threads", "2")
         timing = json.loads(result.stderr)

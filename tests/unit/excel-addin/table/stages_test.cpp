@@ -143,3 +143,22 @@ TEST_CASE("totals of a pivot come from the rows") {
   const std::string table = "r,c,v\nx,p,1\nx,p,3\nx,q,8\ny,p,5\n";
   CHECK(run("pivot totals r by c (AVERAGE(v))", table).csv == "r,p,q,Total\nx,2,8,4\ny,5,,5\n,3,8,4.25\n");
 }
+
+TEST_CASE("work ends with the numbers where memory would") {
+  Workers workers(2);
+  std::uint64_t used = 900;
+  workers.set_memory_limit({1000, [&] { return used; }});
+  workers.require_memory(100, "This takes");
+  CHECK_THROWS_WITH_AS(
+      workers.require_memory(200e6, "This takes"),
+      doctest::Contains("This takes about 191 MiB of memory beside the 1 MiB in use; 1 MiB are allowed"), TableError);
+  std::string wide = "a\n";
+  for (int i = 0; i < 1000; ++i) wide += "1\n";
+  const Table table = read_csv(wide, {}, workers).table;
+  const auto fails = [&](std::string_view source) {
+    CHECK_THROWS_AS(run_pipeline(parse_pipeline(source), source, table, {}, workers), TableError);
+  };
+  fails("sort a");
+  fails("join cross (take 100%)");
+  CHECK_NOTHROW(run_pipeline(parse_pipeline("take 5"), "take 5", table.slice(0, 6, workers), {}, workers));
+}
