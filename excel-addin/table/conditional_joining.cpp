@@ -31,7 +31,7 @@ struct RuleKeys {
   std::vector<std::uint8_t> left_class, right_class;
 
   bool holds(std::size_t l, std::size_t r) const {
-    if (left_class[l] != right_class[r]) return false;
+    if (left_class[l] == 0 || left_class[l] != right_class[r]) return false;  // 0: an empty cell or an error
     switch (compare) {
       case Compare::equal:
         return left[l] == right[r];

@@ -241,7 +241,8 @@ void ZipWriter::finish() {
     append(directory, kDirectoryHeader, 4);
     append(directory, kVersion, 2);
     append_description(directory, entry.checksum, entry.packed, entry.size, entry.name);
-    append(directory, 0, 2 + 2 + 2 + 4);  // no comment, one disk, no attributes
+    append(directory, 0, 2 + 2 + 2);  // no comment, one disk, no attributes
+    append(directory, 0, 4);
     append(directory, entry.offset, 4);
     directory += entry.name;
   }

@@ -192,6 +192,14 @@ class Cases:
         one, two = (f"{a[0]} {op} {b[0]}", f"({a[1]}) {op} ({b[1]})"), (f"{b[0]} > 0", f"({b[1]}) > 0")
         return pick([one, (f"{one[0]} and {two[0]}", f"{one[1]} AND {two[1]}"), (f"not ({one[0]} or {two[0]})", f"NOT ({one[1]} OR {two[1]})")])
 
+    @staticmethod
+    def no_row(ours, sql, columns):
+        """The column i may hold a number twice now."""
+        if "i" not in columns:
+            return sql, columns
+        ours.append("rename i2 = i")
+        return f"SELECT {', '.join('i AS i2' if c == 'i' else c for c in columns)} FROM ({sql})", {("i2" if c == "i" else c): k for c, k in columns.items()}
+
     def pipeline(self):
         pick, ours, sql = self.random.choice, [], "SELECT * FROM a"
         columns = {"i": "n", "n": "n", "m": "n", "t": "t", "u": "t"}
@@ -199,7 +207,7 @@ class Cases:
             inner = f"({sql})"
             names = ", ".join(columns)
             has_row = "i" in columns
-            stage = pick(["filter", "derive", "group", "join", "take", "distinct", "set", "window", "select", "per"])
+            stage = pick(["filter", "derive", "group", "join", "take", "distinct", "set", "window", "select", "per", "unequal", "asof", "range", "split"])
             if stage == "filter":
                 a, b = self.condition(columns)
                 ours.append(f"filter {a}")
@@ -275,6 +283,44 @@ class Cases:
                 key, count = pick([c for c in columns if c != "i"] or ["i"]), self.random.randint(0, 3)
                 ours.append(f"take {count} per {key} by -i")
                 sql = f"SELECT {names} FROM (SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY i DESC) AS place FROM {inner}) WHERE place <= {count}"
+            elif stage == "unequal":
+                values = [c for c in columns if columns[c] == "n"]
+                if not values or columns.keys() & {"w", "v"}:
+                    continue
+                value, op, kind = pick(values), pick(["<", "<=", ">", ">=", "<>"]), pick(["inner", "left", "semi", "anti"])
+                both = f" and {pick(values)} >= v" if self.random.random() < 0.3 else ""
+                ours.append(f"join {kind} (from b | select w = n, v = m) on {value} {op} w{both}")
+                right, on = "(SELECT n AS w, m AS v FROM b)", f"l.{value} {op} r.w" + both.replace(" and ", " AND l.").replace(">= v", ">= r.v")
+                if kind in ("semi", "anti"):
+                    sql = f"SELECT * FROM {inner} AS l WHERE {'NOT ' if kind == 'anti' else ''}EXISTS (SELECT 1 FROM {right} AS r WHERE {on})"
+                else:
+                    sql = f"SELECT l.*, r.w, r.v FROM {inner} AS l {kind} JOIN {right} AS r ON {on}"
+                    columns = {**columns, "w": "n", "v": "n"}
+                    sql, columns = self.no_row(ours, sql, columns)
+            elif stage == "asof" and has_row and not columns.keys() & {"k", "w"}:
+                # b.i is unique: which of equal partners is the nearest is nobody's business.
+                op, kind, key = pick([">=", ">", "<=", "<"]), pick(["inner", "left"]), "t" in columns and self.random.random() < 0.5
+                ours.append(f"join asof {kind} (from b | select k = i + 0, w = n{', t' if key else ''}) on {'t, ' if key else ''}i {op} k")
+                sql = (f"SELECT l.*, r.k, r.w FROM {inner} AS l ASOF {kind} JOIN (SELECT i AS k, n AS w, t FROM b) AS r "
+                       f"ON {'l.t = r.t AND ' if key else ''}l.i {op} r.k")
+                columns = {**columns, "k": "n", "w": "n"}
+            elif stage == "range" and "rg" not in columns:
+                values = [c for c in columns if columns[c] == "n"]
+                if not values:
+                    continue
+                order, value, down = pick(values), pick(values), self.random.random() < 0.3
+                first, last = pick([("start", "UNBOUNDED PRECEDING"), ("-2.5", "2.5 PRECEDING"), ("-40", "40 PRECEDING"), ("0", "CURRENT ROW")]), \
+                    pick([("end", "UNBOUNDED FOLLOWING"), ("3", "3 FOLLOWING"), ("0", "CURRENT ROW")])
+                ours.append(f"window sort {'-' if down else ''}{order} range {first[0]} to {last[0]} (rg = SUM({value}))")
+                sql = (f"SELECT *, coalesce(sum({value}) OVER (ORDER BY {order} {'DESC' if down else 'ASC'} NULLS LAST "
+                       f"RANGE BETWEEN {first[1]} AND {last[1]}), 0) AS rg FROM {inner}")
+                columns = {**columns, "rg": "n"}
+            elif stage == "split" and "t" in columns:
+                by = pick([",", " ", "e"])
+                ours.append(f'split t by "{by}"')
+                pieces = f"unnest(coalesce(string_split(t, '{by}'), [NULL])) AS t"
+                sql = f"SELECT {', '.join(pieces if c == 't' else c for c in columns)} FROM {inner}"
+                sql, columns = self.no_row(ours, sql, columns)
             elif stage == "select":
                 ours.append("select exclude " + pick(sorted(columns)) if len(columns) > 2 else "take 100%")
                 if len(columns) > 2:

@@ -47,6 +47,8 @@ TEST_CASE("a join by inequality gives the pairs for which all conditions hold, i
   CHECK(run("join s on x >= lo, x <= hi | select l, n", left, spans).csv == "l,n\n1,a\n1,b\n2,b\n4,b\n4,c\n");
   CHECK(run("join left s on x > hi and x <> lo | select l, n", left, spans).csv == "l,n\n1,\n2,\n3,\n4,a\n");
   CHECK(run("join full s on x < lo | select l, n", left, spans).csv == "l,n\n1,c\n2,a\n2,c\n3,\n4,\n,b\n,d\n");
+  CHECK(run("join s on l >= lo, x >= hi | select l, n", "l,x\n5,\n6,9\n", {{"s", "lo,hi,n\n4,,a\n4,9,b\n"}}).csv ==
+        "l,n\n6,b\n");
   CHECK(run("join semi s on x <> lo | select l", left, spans).csv == "l\n1\n2\n4\n");
   CHECK(run("join anti s on x <= hi, x >= lo | select l", left, spans).csv == "l\n3\n");
   RunOptions few;
