@@ -18,6 +18,7 @@ build_packages=(
   libcpp-httplib-dev libssl-dev zlib1g-dev           # glm pull
   libboost-dev                                       # Asio, distributions
   libpcre2-dev                                       # Excel's regular expressions
+  libexpat1-dev                                      # the XML in workbooks
   libedit-dev                                        # lines typed in glm chat
   python3 python3-pip ca-certificates                # the default model comes as a Python package
 )

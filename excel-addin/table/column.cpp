@@ -246,6 +246,10 @@ Buffer<std::uint64_t> gather_valid(const Column& column, std::span<const std::ui
 }  // namespace
 
 Column gather(const Column& column, std::span<const std::uint32_t> rows, Workers& workers) {
+  const bool is_mixed = column.type() == ColumnType::mixed;
+  const std::size_t cell = column.type() == ColumnType::text ? sizeof(std::uint32_t) : sizeof(double);
+  workers.require_memory(static_cast<double>(rows.size()) * static_cast<double>(cell + (is_mixed ? 1 : 0)),
+                         "A column of the result takes");
   std::atomic<bool> all_there = true;
   in_blocks(rows.size(), workers, [&](std::size_t begin, std::size_t end) {
     std::uint32_t largest = 0;

@@ -23,7 +23,7 @@ namespace glmhost::table {
 struct CsvOptions {
   std::optional<char> delimiter = {};
   std::optional<bool> header = {};  // unset: guessed from the first row
-  bool guess_types = true;     // off: every cell is a text
+  bool guess_types = true;          // off: every cell is a text
 };
 
 struct CsvResult {

@@ -29,10 +29,14 @@ std::string type_name(ColumnType type) {
 }  // namespace
 
 Table Run::run(const Pipeline& pipeline, Table table) {
-  for (const Stage& stage : pipeline.stages) {
+  const bool outermost = depth_++ == 0;
+  for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+    const Stage& stage = pipeline.stages[i];
     workers_.check_cancelled();
+    if (outermost && options_.on_stage) options_.on_stage(i, pipeline.stages.size(), text_of(stage.span));
     table = std::visit([&](const auto& content) { return apply(content, table); }, stage.content);
   }
+  --depth_;
   return table;
 }
 
@@ -297,7 +301,7 @@ Table Run::stacked(const Table& first, const Table& second) {
   return result;
 }
 
-Table Run::apply(const Combine& stage, const Table& table) {
+Table Run::apply(const SetOperation& stage, const Table& table) {
   const Table other = opened(stage.other, table);
   const auto distinct = [&](const Table& any) { return apply(Distinct{}, any); };
   if (stage.kind == SetKind::append) return stacked(table, other);
@@ -328,27 +332,48 @@ Table Run::apply(const Combine& stage, const Table& table) {
 
 Table Run::apply(const Join& stage, const Table& table) {
   const Table other = opened(stage.right, table);
+  // Of the equal keys; the rest is in `rules`.
   std::vector<Column> left_keys, right_keys;
   std::vector<std::size_t> left_places, right_places;
-  for (const auto& [left, right] : stage.keys) {
-    left_places.push_back(place(left, table));
-    right_places.push_back(column_place(right.name, right.span, other));
-    left_keys.push_back(table.column(left_places.back(), workers_));
-    right_keys.push_back(other.column(right_places.back(), workers_));
+  std::vector<PairRule> rules;
+  for (const JoinKey& key : stage.keys) {
+    const std::size_t left_place = place(key.left, table);
+    const std::size_t right_place = column_place(key.right.name, key.right.span, other);
+    PairRule rule{key.compare, table.column(left_place, workers_), other.column(right_place, workers_)};
+    const bool alike = stage.match == JoinMatch::most_alike && &key == &stage.keys[0];
     const auto single = [](const Column& column) {
       return column.type() != ColumnType::mixed && column.type() != ColumnType::empty;
     };
-    if (single(left_keys.back()) && single(right_keys.back()) && left_keys.back().type() != right_keys.back().type()) {
-      throw formula::SyntaxError("The keys of this join cannot match: `" +
-                                     formula::valid_utf8(table.name(left_places.back())) + "` is " +
-                                     type_name(left_keys.back().type()) + ", `" +
-                                     formula::valid_utf8(other.name(right_places.back())) + "` of the other table is " +
-                                     type_name(right_keys.back().type()) + ". Convert one with VALUE() or TEXT().",
-                                 left.span.offset, left.span.length);
+    if (!alike && single(rule.left) && single(rule.right) && rule.left.type() != rule.right.type()) {
+      throw formula::SyntaxError("The keys of this join cannot match: `" + formula::valid_utf8(table.name(left_place)) +
+                                     "` is " + type_name(rule.left.type()) + ", `" +
+                                     formula::valid_utf8(other.name(right_place)) + "` of the other table is " +
+                                     type_name(rule.right.type()) + ". Convert one with VALUE() or TEXT().",
+                                 key.left.span.offset, key.left.span.length);
     }
+    if (alike || key.compare != Compare::equal) {
+      rules.push_back(std::move(rule));
+      continue;
+    }
+    left_places.push_back(left_place);
+    right_places.push_back(right_place);
+    left_keys.push_back(std::move(rule.left));
+    right_keys.push_back(std::move(rule.right));
   }
-  JoinedRows joined =
-      join_rows(stage.kind, left_keys, right_keys, table.rows(), other.rows(), options_.most_rows, workers_);
+  JoinedRows joined;
+  std::vector<double> scores;
+  const std::size_t most = options_.most_rows;
+  if (stage.match == JoinMatch::most_alike) {
+    FuzzyRows alike = join_rows_alike(stage.kind, stage.least_score, rules[0].left, rules[0].right, left_keys,
+                                      right_keys, table.rows(), other.rows(), most, workers_);
+    joined = std::move(alike.rows);
+    scores = std::move(alike.scores);
+  } else if (!rules.empty()) {
+    joined = join_rows_where(stage.kind, stage.match == JoinMatch::nearest, left_keys, right_keys, rules, table.rows(),
+                             other.rows(), most, workers_);
+  } else {
+    joined = join_rows(stage.kind, left_keys, right_keys, table.rows(), other.rows(), most, workers_);
+  }
   const std::size_t rows = joined.left.size();
   const bool left_as_it_is = joined.all_left_once && rows == table.rows();
   if (stage.kind == JoinKind::semi || stage.kind == JoinKind::anti) return table.take(std::move(joined.left), workers_);
@@ -383,6 +408,16 @@ Table Run::apply(const Join& stage, const Table& table) {
       name = free;
     }
     result.add(name, rights.fields()[i].column);
+  }
+  if (stage.match == JoinMatch::most_alike) {
+    Buffer<double> cells(rows);
+    Buffer<std::uint64_t> valid(bitmap_words(rows));
+    std::ranges::fill(valid.span(), std::uint64_t{0});
+    for (std::size_t row = 0; row < rows; ++row) {
+      cells[row] = scores[row];
+      if (joined.left[row] != kNoRow && joined.right[row] != kNoRow) valid[row >> 6] |= std::uint64_t{1} << (row & 63);
+    }
+    result.add(free_name(result, "score"), LazyColumn(Column::numbers(std::move(cells), std::move(valid))));
   }
   return result;
 }

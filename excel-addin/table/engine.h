@@ -16,6 +16,8 @@ struct RunOptions {
   // there are none then.
   std::function<Table(const std::string& name)> open_table;
   std::size_t most_rows = std::size_t{1} << 28;  // of a join, unpivot or append; beyond it they are refused
+  // Called before each stage of the outermost pipeline, with its place, how many there are, and its first word.
+  std::function<void(std::size_t stage, std::size_t count, const std::string& word)> on_stage = {};
 };
 
 struct RunResult {

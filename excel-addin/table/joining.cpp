@@ -10,18 +10,12 @@
 namespace glmhost::table {
 namespace {
 
-constexpr std::uint32_t kMatchesNothing = 0;
-
 bool matches_nothing(const Column& column, std::size_t row) {
   const Tag tag = column.tag(row);
   return tag == Tag::empty || tag == Tag::error;
 }
 
-// One id for each row of both sides: equal keys have equal ids, kMatchesNothing is that of incomplete ones.
-struct SharedIds {
-  Buffer<std::uint32_t> left, right;
-  std::size_t space = 1;
-};
+}  // namespace
 
 SharedIds shared_ids(std::span<const Column> left_keys, std::span<const Column> right_keys, std::size_t left_rows,
                      std::size_t right_rows, Workers& workers) {
@@ -64,7 +58,7 @@ SharedIds shared_ids(std::span<const Column> left_keys, std::span<const Column> 
   return result;
 }
 
-void check_size(double rows, std::size_t most_rows) {
+void check_join_size(double rows, std::size_t most_rows) {
   if (rows <= static_cast<double>(most_rows)) return;
   std::string number = std::to_string(static_cast<unsigned long long>(std::min(rows, 1.8e19)));
   for (std::size_t at = number.size(); at > 3; at -= 3) number.insert(at - 3, ",");
@@ -72,8 +66,12 @@ void check_size(double rows, std::size_t most_rows) {
                    " that are allowed. Join on further columns, or filter or group one side first.");
 }
 
-JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t most_rows) {
-  check_size(static_cast<double>(left_rows) * static_cast<double>(right_rows), most_rows);
+namespace {
+
+JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t most_rows, const Workers& workers) {
+  const double rows = static_cast<double>(left_rows) * static_cast<double>(right_rows);
+  check_join_size(rows, most_rows);
+  workers.require_memory(rows * 2 * sizeof(std::uint32_t), "This join takes");
   JoinedRows result;
   result.left.reserve(left_rows * right_rows);
   result.right.reserve(left_rows * right_rows);
@@ -90,7 +88,7 @@ JoinedRows crossed(std::size_t left_rows, std::size_t right_rows, std::size_t mo
 
 JoinedRows join_rows(JoinKind kind, std::span<const Column> left_keys, std::span<const Column> right_keys,
                      std::size_t left_rows, std::size_t right_rows, std::size_t most_rows, Workers& workers) {
-  if (kind == JoinKind::cross) return crossed(left_rows, right_rows, most_rows);
+  if (kind == JoinKind::cross) return crossed(left_rows, right_rows, most_rows, workers);
   const SharedIds ids = shared_ids(left_keys, right_keys, left_rows, right_rows, workers);
 
   // The right rows by id.
@@ -137,7 +135,8 @@ JoinedRows join_rows(JoinKind kind, std::span<const Column> left_keys, std::span
     }
   }
   const std::uint64_t total = offsets[blocks] + unmatched.size();
-  check_size(static_cast<double>(total), most_rows);
+  check_join_size(static_cast<double>(total), most_rows);
+  workers.require_memory(static_cast<double>(total) * (alone ? 1 : 2) * sizeof(std::uint32_t), "This join takes");
 
   JoinedRows result;
   result.left.resize(total, kNoRow);

@@ -97,13 +97,23 @@ struct Group {
   std::vector<Assignment> aggregates;
 };
 enum class JoinKind { inner, left, right, full, semi, anti, cross };
+// Which of the partners that the keys allow a row gets: all; the nearest one by the key that is an inequality; the one
+// whose text is most alike in the first key.
+enum class JoinMatch { all, nearest, most_alike };
+enum class Compare { equal, unequal, less, less_or_equal, greater, greater_or_equal };
+struct JoinKey {
+  ColumnName left, right;
+  Compare compare = Compare::equal;  // left compare right
+};
 struct Join {
   JoinKind kind = JoinKind::inner;
+  JoinMatch match = JoinMatch::all;
+  double least_score = 0.7;  // of JoinMatch::most_alike
   Source right;
-  std::vector<std::pair<ColumnName, ColumnName>> keys;  // left, right
+  std::vector<JoinKey> keys;
 };
 enum class SetKind { append, set_union, intersect, except };
-struct Combine {
+struct SetOperation {
   SetKind kind = SetKind::append;
   Source other;
 };
@@ -111,13 +121,19 @@ struct Combine {
 struct Frame {
   std::optional<std::int64_t> before, after;
 };
+// The same by the value of the one sort key: from `first` to `last` away from the current row's; unset: to the end.
+struct RangeFrame {
+  std::optional<double> first, last;
+};
 struct Window {
   std::vector<ColumnName> per;
   std::vector<SortKey> sort;
   std::optional<Frame> rows;
+  std::optional<RangeFrame> range;
   std::vector<Assignment> columns;
 };
 struct Pivot {
+  bool totals = false;
   std::vector<Assignment> keys;
   ColumnName by;
   Assignment aggregate;
@@ -133,6 +149,31 @@ struct Fill {
   std::vector<ColumnName> columns;
   std::vector<Expression> values;  // of FillMode::value, one a column
 };
+enum class SplitInto { rows, columns, named_columns };
+struct Split {
+  ColumnName column;
+  std::string delimiter;  // a pattern when `regex`
+  bool regex = false;
+  SplitInto into = SplitInto::rows;
+  std::vector<std::string> names;
+};
+struct CombineColumns {
+  std::vector<ColumnName> columns;
+  std::string name, delimiter;
+};
+enum class StepUnit { number, day, week, month, quarter, year };
+struct SequenceStep {
+  double count = 1;
+  StepUnit unit = StepUnit::number;
+};
+struct CompleteKey {
+  ColumnName column;
+  std::optional<SequenceStep> every;  // the values between the smallest and the largest, too
+};
+struct Complete {
+  std::vector<CompleteKey> keys;
+  std::vector<ColumnName> per;
+};
 struct Describe {};
 struct Assert {
   Expression condition;
@@ -145,8 +186,8 @@ struct Let {
 };
 
 struct Stage {
-  std::variant<From, Select, Rename, Derive, Filter, Sort, Limit, Sample, Distinct, Group, Join, Combine, Window, Pivot,
-               Unpivot, Fill, Describe, Assert, Let>
+  std::variant<From, Select, Rename, Derive, Filter, Sort, Limit, Sample, Distinct, Group, Join, SetOperation, Window,
+               Pivot, Unpivot, Fill, Split, CombineColumns, Complete, Describe, Assert, Let>
       content;
   SourceSpan span;
 };

@@ -4,6 +4,7 @@
 
 #include "excel-addin/formula/lexer.h"
 #include "excel-addin/formula/parser.h"
+#include "excel-addin/formula/regex.h"
 #include "excel-addin/formula/text_units.h"
 #include "excel-addin/table/pipeline.h"
 #include "excel-addin/table/table_functions.h"
@@ -16,10 +17,6 @@ using formula::Token;
 using formula::TokenKind;
 
 constexpr int kMostPipelineNesting = 32;
-
-// Words of the language that no stage has yet.
-constexpr std::string_view kNotYet[] = {"split", "combine", "complete"};
-constexpr std::string_view kJoinsNotYet[] = {"asof", "fuzzy"};
 
 std::string found(const Token& token, std::string_view source) {
   if (token.kind != TokenKind::end) return "there is `" + formula::valid_utf8(token.spelling.substr(0, 40)) + "`";
@@ -299,9 +296,6 @@ class StageParser {
       (this->*each.parse)(result);
       return result;
     }
-    for (const std::string_view word : kNotYet) {
-      if (is_word(word)) fail_here("The stage `" + std::string(word) + "` is not there yet.");
-    }
     const std::string near(formula::nearest_of(token_.spelling, stage_words()));
     std::string all;
     for (const std::string_view word : stage_words()) all += (all.empty() ? "" : ", ") + std::string(word);
@@ -386,38 +380,81 @@ class StageParser {
         {"inner", JoinKind::inner}, {"left", JoinKind::left}, {"right", JoinKind::right}, {"full", JoinKind::full},
         {"semi", JoinKind::semi},   {"anti", JoinKind::anti}, {"cross", JoinKind::cross}};
     Join result;
-    const bool table_behind = behind().kind == TokenKind::identifier || behind().kind == TokenKind::text ||
-                              behind().kind == TokenKind::bracketed || behind().is("(");
-    if (table_behind && !formula::equal_without_case(behind().spelling, "on")) {
-      for (const std::string_view word : kJoinsNotYet) {
-        if (is_word(word)) fail_here("The join `" + std::string(word) + "` is not there yet.");
+    const auto table_behind = [&] {
+      const Token next = behind();
+      const bool names = next.kind == TokenKind::identifier || next.kind == TokenKind::text ||
+                         next.kind == TokenKind::bracketed || next.is("(");
+      return names && !formula::equal_without_case(next.spelling, "on");
+    };
+    const Token first = token_;
+    bool kind_given = false;
+    while (table_behind()) {
+      const bool match_given = result.match != JoinMatch::all;
+      if (!match_given && accept_word("asof")) {
+        result.match = JoinMatch::nearest;
+        continue;
       }
-      for (const auto& [word, kind] : kKinds) {
-        if (!accept_word(word)) continue;
-        result.kind = kind;
-        break;
+      if (!match_given && accept_word("fuzzy")) {
+        result.match = JoinMatch::most_alike;
+        continue;
       }
+      const auto* kind = std::ranges::find_if(kKinds, [&](const auto& each) { return is_word(each.first); });
+      if (kind_given || kind == std::end(kKinds)) break;
+      advance();
+      result.kind = kind->second;
+      kind_given = true;
     }
+    if (result.kind == JoinKind::cross && result.match != JoinMatch::all)
+      throw SyntaxError("A cross join has no keys to match by.", first.span.offset, first.span.length);
     result.right = source();
     if (result.kind != JoinKind::cross) {
       expect_word("on");
+      const Token keys = token_;
       do {
-        ColumnName left = column();
-        ColumnName right = left;
-        if (token_.is("<") || token_.is(">") || token_.is("<=") || token_.is(">=") || token_.is("<>")) {
-          fail_here("A join by inequality is not there yet; join on equal columns, or cross join and filter.");
-        }
-        if (accept("=")) right = column();
-        result.keys.emplace_back(std::move(left), std::move(right));
+        result.keys.push_back(join_key());
       } while (accept(",") || accept_word("and"));
+      check_keys(result, keys);
+      if (result.match == JoinMatch::most_alike && accept_word("score")) {
+        const Token place = token_;
+        result.least_score = number("the least score, from 0 to 1, such as score 0.8");
+        if (result.least_score > 1)
+          throw SyntaxError("A score is from 0 (nothing alike) to 1 (equal).", place.span.offset, place.span.length);
+      }
     }
     stage.content = std::move(result);
   }
-  void combine(Stage& stage, SetKind kind) { stage.content = Combine{kind, source()}; }
-  void append(Stage& stage) { combine(stage, SetKind::append); }
-  void set_union(Stage& stage) { combine(stage, SetKind::set_union); }
-  void intersect(Stage& stage) { combine(stage, SetKind::intersect); }
-  void except(Stage& stage) { combine(stage, SetKind::except); }
+  JoinKey join_key() {
+    constexpr std::pair<std::string_view, Compare> kCompares[] = {
+        {"=", Compare::equal},          {"<>", Compare::unequal}, {"<", Compare::less},
+        {"<=", Compare::less_or_equal}, {">", Compare::greater},  {">=", Compare::greater_or_equal}};
+    JoinKey key;
+    key.left = key.right = column();
+    for (const auto& [symbol, compare] : kCompares) {
+      if (!accept(symbol)) continue;
+      key.compare = compare;
+      key.right = column();
+      break;
+    }
+    return key;
+  }
+  static void check_keys(const Join& join, const Token& place) {
+    const auto fail = [&](const char* sentence) {
+      throw SyntaxError(sentence, place.span.offset, std::max<std::size_t>(place.span.length, 1));
+    };
+    const auto count = [&](auto is) { return std::ranges::count_if(join.keys, is); };
+    const auto unequal = count([](const JoinKey& key) { return key.compare == Compare::unequal; });
+    const auto ordered =
+        count([](const JoinKey& key) { return key.compare != Compare::equal && key.compare != Compare::unequal; });
+    if (join.match == JoinMatch::nearest && (ordered != 1 || unequal != 0))
+      fail("An as-of join needs one key with an order, beside equal ones, such as on symbol, time >= time.");
+    if (join.match == JoinMatch::most_alike && ordered + unequal != 0)
+      fail("A fuzzy join takes a key of texts and equal ones, such as on name = company, country.");
+  }
+  void set_operation(Stage& stage, SetKind kind) { stage.content = SetOperation{kind, source()}; }
+  void append(Stage& stage) { set_operation(stage, SetKind::append); }
+  void set_union(Stage& stage) { set_operation(stage, SetKind::set_union); }
+  void intersect(Stage& stage) { set_operation(stage, SetKind::intersect); }
+  void except(Stage& stage) { set_operation(stage, SetKind::except); }
 
   std::optional<std::int64_t> frame_end(bool& behind_row) {
     if (accept_word("start")) {
@@ -432,6 +469,25 @@ class StageParser {
     const double rows = number("a number of rows, `start` or `end`");
     if (rows != std::floor(rows) || rows > 1e9) fail_here("A number of rows is a whole number up to 1,000,000,000.");
     return static_cast<std::int64_t>(negative ? -rows : rows);
+  }
+  std::optional<double> range_end(std::string_view open_end) {
+    if (accept_word(open_end)) return std::nullopt;
+    const bool negative = accept("-");
+    const double distance = number("a distance from the row's value, or `" + std::string(open_end) + "`");
+    return negative ? -distance : distance;
+  }
+  RangeFrame range_frame() {
+    RangeFrame frame;
+    frame.first = range_end("start");
+    // `range 7` could mean 7 days or 8.
+    if (!is_word("to")) unexpected("`to`, as in range -6 to 0");
+    advance();
+    const Token place = token_;
+    frame.last = range_end("end");
+    if (frame.first && frame.last && *frame.last < *frame.first)
+      throw SyntaxError("The frame ends ahead of its begin.", place.span.offset,
+                        std::max<std::size_t>(place.span.length, 1));
+    return frame;
   }
   void window(Stage& stage) {
     Window result;
@@ -462,7 +518,11 @@ class StageParser {
       }
       result.rows = frame;
     }
-    if (accept_word("range")) fail_here("A frame by range is not there yet; give rows.");
+    if (!result.rows && accept_word("range")) {
+      if (result.sort.size() != 1)
+        fail_here("A frame by range needs one sort key, such as window sort date range -6 to 0 (...).");
+      result.range = range_frame();
+    }
     line_options_.own_functions = inside_options_.own_functions = window_functions();
     open();
     result.columns = assignments(false);
@@ -472,6 +532,10 @@ class StageParser {
   }
   void pivot(Stage& stage) {
     Pivot result;
+    if (is_word("totals") && !behind().is(",") && !behind().is("=") && !behind().is("(")) {
+      result.totals = true;  // a column of that name is written [totals]
+      advance();
+    }
     if (!is_word("by") || behind().is(",")) result.keys = assignments(false);
     expect_word("by");
     result.by = column();
@@ -511,6 +575,77 @@ class StageParser {
     }
     stage.content = std::move(result);
   }
+  std::string quoted(const std::string& wanted) {
+    if (token_.kind != TokenKind::text) unexpected(wanted);
+    std::string text = token_.text;
+    advance();
+    return text;
+  }
+  void split(Stage& stage) {
+    Split result;
+    result.column = column();
+    expect_word("by");
+    result.regex = accept_word("regex");
+    const Token place = token_;
+    result.delimiter = quoted("a text in quotes to split at, such as \",\", or regex \"PATTERN\"");
+    const bool sound = result.regex ? formula::Regex(result.delimiter, false).valid() : !result.delimiter.empty();
+    if (!sound)
+      throw SyntaxError(result.regex ? "This is no regular expression." : "There is nothing to split at.",
+                        place.span.offset, place.span.length);
+    if (accept_word("into")) {
+      result.into = SplitInto::named_columns;
+      result.names = {new_name()};
+      while (accept(",")) result.names.push_back(new_name());
+    } else if (accept_word("to")) {
+      if (accept_word("columns")) {
+        result.into = SplitInto::columns;
+      } else if (!accept_word("rows")) {
+        unexpected("`rows` or `columns`");
+      }
+    }
+    stage.content = std::move(result);
+  }
+  void combine(Stage& stage) {
+    CombineColumns result;
+    result.columns = columns();
+    expect_word("into");
+    result.name = new_name();
+    if (accept_word("by")) result.delimiter = quoted("a text in quotes to put between");
+    stage.content = std::move(result);
+  }
+  SequenceStep sequence_step() {
+    constexpr std::pair<std::string_view, StepUnit> kUnits[] = {
+        {"day", StepUnit::day},         {"days", StepUnit::day},         {"week", StepUnit::week},
+        {"weeks", StepUnit::week},      {"month", StepUnit::month},      {"months", StepUnit::month},
+        {"quarter", StepUnit::quarter}, {"quarters", StepUnit::quarter}, {"year", StepUnit::year},
+        {"years", StepUnit::year}};
+    SequenceStep result;
+    const Token place = token_;
+    const bool counted = token_.kind == TokenKind::number;
+    if (counted) result.count = number("a step");
+    for (const auto& [word, unit] : kUnits) {
+      if (!accept_word(word)) continue;
+      result.unit = unit;
+      break;
+    }
+    if (!counted && result.unit == StepUnit::number) unexpected("a step, such as day, 2 weeks, month, year or 0.5");
+    const bool whole = result.unit == StepUnit::number || result.count == std::floor(result.count);
+    if (!(result.count > 0) || !whole || result.count > 1e9)
+      throw SyntaxError("A step is above 0, and a whole number of days, weeks, months or years.", place.span.offset,
+                        place.span.length);
+    return result;
+  }
+  void complete(Stage& stage) {
+    Complete result;
+    do {
+      CompleteKey key;
+      key.column = column();
+      if (accept_word("every")) key.every = sequence_step();
+      result.keys.push_back(std::move(key));
+    } while (accept(","));
+    if (accept_word("per")) result.per = columns();
+    stage.content = std::move(result);
+  }
   void describe(Stage& stage) { stage.content = Describe{}; }
   void assert_(Stage& stage) {
     Assert result{expression(), {}};
@@ -548,14 +683,32 @@ class StageParser {
 
 const std::vector<StageParser::Word>& StageParser::words() {
   static const std::vector<Word> kWords = {
-      {"from", &StageParser::from},         {"select", &StageParser::select},   {"rename", &StageParser::rename},
-      {"derive", &StageParser::derive},     {"filter", &StageParser::filter},   {"sort", &StageParser::sort},
-      {"take", &StageParser::take},         {"skip", &StageParser::skip},       {"sample", &StageParser::sample},
-      {"distinct", &StageParser::distinct}, {"group", &StageParser::group},     {"join", &StageParser::join},
-      {"append", &StageParser::append},     {"union", &StageParser::set_union}, {"intersect", &StageParser::intersect},
-      {"except", &StageParser::except},     {"window", &StageParser::window},   {"pivot", &StageParser::pivot},
-      {"unpivot", &StageParser::unpivot},   {"fill", &StageParser::fill},       {"describe", &StageParser::describe},
-      {"assert", &StageParser::assert_},    {"let", &StageParser::let},
+      {"from", &StageParser::from},
+      {"select", &StageParser::select},
+      {"rename", &StageParser::rename},
+      {"derive", &StageParser::derive},
+      {"filter", &StageParser::filter},
+      {"sort", &StageParser::sort},
+      {"take", &StageParser::take},
+      {"skip", &StageParser::skip},
+      {"sample", &StageParser::sample},
+      {"distinct", &StageParser::distinct},
+      {"group", &StageParser::group},
+      {"join", &StageParser::join},
+      {"append", &StageParser::append},
+      {"union", &StageParser::set_union},
+      {"intersect", &StageParser::intersect},
+      {"except", &StageParser::except},
+      {"window", &StageParser::window},
+      {"pivot", &StageParser::pivot},
+      {"unpivot", &StageParser::unpivot},
+      {"fill", &StageParser::fill},
+      {"describe", &StageParser::describe},
+      {"assert", &StageParser::assert_},
+      {"let", &StageParser::let},
+      {"split", &StageParser::split},
+      {"combine", &StageParser::combine},
+      {"complete", &StageParser::complete},
   };
   return kWords;
 }

@@ -21,8 +21,8 @@ bool begins_value(const Token* before) {
   if (before == nullptr || before->kind == TokenKind::symbol)
     return before == nullptr || !is_one_of(*before, {")", "]", "}", "%"});
   if (before->kind != TokenKind::identifier) return false;
-  constexpr std::string_view kWords[] = {"sort", "by", "and",   "or",   "not",  "in",    "filter",
-                                         "rows", "to", "where", "take", "skip", "assert"};
+  constexpr std::string_view kWords[] = {"sort", "by", "and",   "or",   "not",  "in",     "filter",
+                                         "rows", "to", "where", "take", "skip", "assert", "range"};
   return std::ranges::any_of(
       kWords, [&](std::string_view word) { return formula::equal_without_case(before->spelling, word); });
 }
@@ -206,12 +206,18 @@ class Explainer {
   }
   void explain(const Join& stage, std::size_t depth) {
     constexpr const char* kKinds[] = {"inner", "left", "right", "full", "semi", "anti", "cross"};
-    const std::string on = stage.keys.empty() ? "" : " on " + listed(stage.keys, [&](const auto& key) {
-                                                       return text(key.first.span) + " = " + text(key.second.span);
+    constexpr const char* kMatches[] = {"", ", the nearest partner alone", ", the partner most alike"};
+    constexpr const char* kCompares[] = {" = ", " <> ", " < ", " <= ", " > ", " >= "};
+    const std::string on = stage.keys.empty() ? "" : " on " + listed(stage.keys, [&](const JoinKey& key) {
+                                                       return text(key.left.span) +
+                                                              kCompares[static_cast<int>(key.compare)] +
+                                                              text(key.right.span);
                                                      });
-    source("join: " + std::string(kKinds[static_cast<int>(stage.kind)]) + on + ", with", stage.right, depth);
+    source("join: " + std::string(kKinds[static_cast<int>(stage.kind)]) + on + kMatches[static_cast<int>(stage.match)] +
+               ", with",
+           stage.right, depth);
   }
-  void explain(const Combine& stage, std::size_t depth) {
+  void explain(const SetOperation& stage, std::size_t depth) {
     constexpr const char* kKinds[] = {"append: the rows of", "union: different rows of this and of",
                                       "intersect: rows that are also in", "except: rows that are not in"};
     source(kKinds[static_cast<int>(stage.kind)], stage.other, depth);
@@ -221,8 +227,8 @@ class Explainer {
          (stage.sort.empty() ? "" : "by " + sorted(stage.sort) + ", ") + "compute " + assigned(stage.columns));
   }
   void explain(const Pivot& stage, std::size_t) {
-    line("pivot: a row for each " + assigned(stage.keys) + ", a column for each " + text(stage.by.span) + ", cells " +
-         assigned({stage.aggregate}));
+    line(std::string(stage.totals ? "pivot: with totals, " : "pivot: ") + "a row for each " + assigned(stage.keys) +
+         ", a column for each " + text(stage.by.span) + ", cells " + assigned({stage.aggregate}));
   }
   void explain(const Unpivot& stage, std::size_t) {
     line("unpivot: " + std::string(stage.exclude ? "all columns but " : "") + picks(stage.picks) + " into " +
@@ -231,6 +237,23 @@ class Explainer {
   void explain(const Fill& stage, std::size_t) {
     constexpr const char* kModes[] = {" from above", " from below", " with a value", " on a line"};
     line("fill: empty cells of " + names(stage.columns) + kModes[static_cast<int>(stage.mode)]);
+  }
+  void explain(const Split& stage, std::size_t) {
+    constexpr const char* kInto[] = {" into rows", " into columns", " into "};
+    line("split: " + text(stage.column.span) + (stage.regex ? " where it matches \"" : " at \"") + stage.delimiter +
+         "\"" + kInto[static_cast<int>(stage.into)] +
+         listed(stage.names, [](const std::string& name) { return name; }));
+  }
+  void explain(const CombineColumns& stage, std::size_t) {
+    line("combine: " + names(stage.columns) + " into " + stage.name + ", with \"" + stage.delimiter + "\" between");
+  }
+  void explain(const Complete& stage, std::size_t) {
+    line("complete: add the missing combinations of " +
+         listed(stage.keys,
+                [&](const CompleteKey& key) {
+                  return text(key.column.span) + (key.every ? " (and the values between)" : "");
+                }) +
+         (stage.per.empty() ? "" : ", per " + names(stage.per)));
   }
   void explain(const Describe&, std::size_t) { line("describe: a row about each column"); }
   void explain(const Assert& stage, std::size_t) {

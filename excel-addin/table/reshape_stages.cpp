@@ -54,7 +54,37 @@ Table Run::apply(const Pivot& stage, const Table& table) {
     if (name.empty()) name = "(empty)";
     result.add(free_name(result, name), LazyColumn(values, std::make_shared<const Rows>(std::move(cells[i]))));
   }
-  return result;
+  return stage.totals ? with_totals(stage, table, keys, std::move(result), {by_groups, order}) : result;
+}
+
+// A column for each row's total, and a row for each column's.
+Table Run::with_totals(const Pivot& stage, const Table& table, const Table& keys, Table result,
+                       const PivotColumns& columns) {
+  const Assignment& aggregate = stage.aggregate;
+  Assignment total = aggregate;
+  total.name = free_name(result, "Total");
+  if (keys.width() > 0) {
+    const Table by_row = grouped({total}, keys, std::vector<bool>(keys.width(), true), table);
+    result.add(total.name, by_row.fields().back().column);
+  }
+  // The last row: the totals of the columns in their order, and that of all.
+  Table by_keys(table.rows());
+  const std::size_t by_place = place(stage.by, table);
+  by_keys.add(table.name(by_place), table.fields()[by_place].column);
+  const Column by_column = grouped({aggregate}, by_keys, {true}, table).fields().back().column.get(workers_);
+  const Column of_all = grouped({aggregate}, Table(table.rows()), {}, table).fields().back().column.get(workers_);
+  if (keys.width() == 0) {  // the one row holds the columns' totals already
+    result.add(total.name, LazyColumn(of_all));
+    return result;
+  }
+  Table last(1);
+  for (std::size_t i = 0; i < keys.width(); ++i) last.add(result.name(i), LazyColumn(Column::empties(1)));
+  for (std::size_t i = 0; i < columns.order.size(); ++i) {
+    const Rows cell = {columns.order[i]};
+    last.add(result.name(keys.width() + i), LazyColumn(gather(by_column, cell, workers_)));
+  }
+  last.add(total.name, LazyColumn(of_all));
+  return stacked(result, last);
 }
 
 Table Run::apply(const Unpivot& stage, const Table& table) {

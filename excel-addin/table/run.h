@@ -32,11 +32,14 @@ class Run {
   Table apply(const Distinct& stage, const Table& table);
   Table apply(const Group& stage, const Table& table);
   Table apply(const Join& stage, const Table& table);
-  Table apply(const Combine& stage, const Table& table);
+  Table apply(const SetOperation& stage, const Table& table);
   Table apply(const Window& stage, const Table& table);
   Table apply(const Pivot& stage, const Table& table);
   Table apply(const Unpivot& stage, const Table& table);
   Table apply(const Fill& stage, const Table& table);
+  Table apply(const Split& stage, const Table& table);
+  Table apply(const CombineColumns& stage, const Table& table);
+  Table apply(const Complete& stage, const Table& table);
   Table apply(const Describe& stage, const Table& table);
   Table apply(const Assert& stage, const Table& table);
   Table apply(const Let& stage, Table table);
@@ -54,6 +57,12 @@ class Run {
   Table grouped(const std::vector<Assignment>& aggregates, const Table& keys, const std::vector<bool>& used,
                 const Table& table);
   Table stacked(const Table& first, const Table& second);
+  struct PivotColumns {
+    const Grouping& groups;
+    const Rows& order;  // of the groups
+  };
+  Table with_totals(const Pivot& stage, const Table& table, const Table& keys, Table result,
+                    const PivotColumns& columns);
   void note_errors(const Matches& matches, const Expression& condition);
   Column window_column(const Expression& expression, const Window& stage, const Table& table, Groups& groups,
                        const Rows& order);
@@ -63,6 +72,7 @@ class Run {
   Workers& workers_;
   std::vector<NamedValue> values_;
   std::vector<std::pair<std::string, Table>> tables_;
+  std::size_t depth_ = 0;            // of pipelines in pipelines
   std::vector<std::string> making_;  // names of `let` whose pipelines run now
   std::vector<std::string> notes_;
 };

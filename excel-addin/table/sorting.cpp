@@ -25,7 +25,7 @@ struct Entry {
 };
 
 // One pass for each 11 bits in which the keys differ, lowest first.
-void radix_sort(std::vector<Entry>& entries) {
+void radix_sort(std::vector<Entry>& entries, const Workers& workers) {
   constexpr int kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;
   std::uint64_t differing = 0;
@@ -33,6 +33,7 @@ void radix_sort(std::vector<Entry>& entries) {
   std::vector<Entry> other(entries.size());
   for (int shift = 0; shift < 64; shift += kBits) {
     if ((differing >> shift & (kBuckets - 1)) == 0) continue;
+    workers.check_cancelled();
     std::array<std::uint32_t, kBuckets> places{};
     for (const Entry& entry : entries) ++places[entry.key >> shift & (kBuckets - 1)];
     std::uint32_t at = 0;
@@ -82,12 +83,13 @@ Rows sorted_rows(std::span<const SortColumn> keys, std::size_t rows, Workers& wo
   Rows order(rows);
   std::iota(order.begin(), order.end(), 0u);
   if (rows < 2) return order;
+  workers.require_memory(static_cast<double>(rows) * (2 * sizeof(Entry) + sizeof(std::uint64_t)), "Sorting takes");
   for (std::size_t k = keys.size(); k-- > 0;) {
     workers.check_cancelled();
     const std::vector<std::uint64_t> values = sort_keys(keys[k], workers);
     std::vector<Entry> entries(rows);
     for (std::size_t i = 0; i < rows; ++i) entries[i] = {values[order[i]], order[i]};
-    radix_sort(entries);
+    radix_sort(entries, workers);
     for (std::size_t i = 0; i < rows; ++i) order[i] = entries[i].row;
   }
   return order;

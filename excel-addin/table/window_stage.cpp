@@ -146,23 +146,69 @@ bool running(const Call& call, std::span<const std::uint32_t> rows, std::vector<
   return true;
 }
 
+// Of each row of a partition, where its frame begins and ends in the partition.
+using FrameEnds = std::vector<std::pair<std::size_t, std::size_t>>;
+
+FrameEnds ends_by_rows(std::size_t rows, const Frame& frame) {
+  const auto size = static_cast<std::int64_t>(rows);
+  FrameEnds ends;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t begin = frame.before ? std::clamp<std::int64_t>(i - *frame.before, 0, size) : 0;
+    const std::int64_t end = frame.after ? std::clamp<std::int64_t>(i + *frame.after + 1, begin, size) : size;
+    ends.emplace_back(static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+  }
+  return ends;
+}
+
+// A row whose key is no number has those with the same key in its frame, and what lies beyond where an end is open.
+FrameEnds ends_by_range(std::span<const std::uint32_t> rows, const RangeFrame& frame, const SortColumn& order,
+                        const std::vector<std::uint64_t>& keys) {
+  const auto is_numeric = [&](std::uint32_t row) { return is_number(order.column.tag(row)); };
+  const auto number = [&](std::uint32_t row) {
+    const double value =
+        order.column.type() == ColumnType::number ? order.column.numbers()[row] : order.column.payloads()[row];
+    return order.descending ? -value : value;
+  };
+  // The numbers stand together.
+  const auto first = std::ranges::find_if(rows, is_numeric);
+  const auto last = std::find_if_not(first, rows.end(), is_numeric);
+  const auto place = [&](auto iterator) { return static_cast<std::size_t>(iterator - rows.begin()); };
+  FrameEnds ends;
+  for (const std::uint32_t row : rows) {
+    auto begin = rows.begin(), end = rows.end();
+    if (is_numeric(row)) {
+      const double own = number(row);
+      if (frame.first)
+        begin = std::lower_bound(first, last, own + *frame.first,
+                                 [&](std::uint32_t other, double wanted) { return number(other) < wanted; });
+      if (frame.last)
+        end = std::upper_bound(first, last, own + *frame.last,
+                               [&](double wanted, std::uint32_t other) { return wanted < number(other); });
+    } else {
+      const auto below = [&](std::uint32_t other, std::uint64_t wanted) { return keys[other] < wanted; };
+      const auto above = [&](std::uint64_t wanted, std::uint32_t other) { return wanted < keys[other]; };
+      if (frame.first) begin = std::lower_bound(rows.begin(), rows.end(), keys[row], below);
+      if (frame.last) end = std::upper_bound(rows.begin(), rows.end(), keys[row], above);
+    }
+    ends.emplace_back(place(begin), std::max(place(begin), place(end)));
+  }
+  return ends;
+}
+
 // Any aggregate over the rows of each frame.
-void by_frames(const Call& call, std::span<const std::uint32_t> rows, const Frame& frame, Workers& workers,
+void by_frames(const Call& call, std::span<const std::uint32_t> rows, const FrameEnds& ends, Workers& workers,
                std::vector<Value>& out) {
   formula::Context context;
   context.most_cells = std::numeric_limits<std::size_t>::max();
   const bool counts_rows = call.name() == "COUNT" && call.constants.empty();
   std::vector<Value> given;
-  const auto size = static_cast<std::int64_t>(rows.size());
-  for (std::int64_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     workers.check_cancelled();
-    const std::int64_t begin = frame.before ? std::max<std::int64_t>(i - *frame.before, 0) : 0;
-    const std::int64_t end = frame.after ? std::min(i + *frame.after + 1, size) : size;
     std::vector<std::uint32_t> inside;
-    for (std::int64_t k = begin; k < end; ++k) {
-      if (call.is_picked(rows[static_cast<std::size_t>(k)])) inside.push_back(rows[static_cast<std::size_t>(k)]);
+    for (std::size_t k = ends[i].first; k < ends[i].second; ++k) {
+      if (call.is_picked(rows[k])) inside.push_back(rows[k]);
     }
-    Value& result = out[rows[static_cast<std::size_t>(i)]];
+    Value& result = out[rows[i]];
     if (counts_rows) {
       result = Value(static_cast<double>(inside.size()));
       continue;
@@ -196,7 +242,8 @@ bool is_of_place(std::string_view name) {
 Column Run::window_column(const Expression& expression, const Window& stage, const Table& table, Groups& groups,
                           const Rows& order) {
   std::vector<std::vector<std::uint64_t>> keys;
-  for (const SortColumn& each : sort_columns(stage.sort, table)) keys.push_back(sort_keys(each, workers_));
+  const std::vector<SortColumn> order_by = sort_columns(stage.sort, table);
+  for (const SortColumn& each : order_by) keys.push_back(sort_keys(each, workers_));
   const Partitions partitions = partitions_of(groups.grouping(), order);
   std::vector<std::pair<NodeId, Column>> computed;
   for (const NodeId id : aggregate_calls(expression.tree)) {
@@ -210,7 +257,7 @@ Column Run::window_column(const Expression& expression, const Window& stage, con
     }
     if (node.where && is_of_place(name))
       throw formula::SyntaxError(std::string(name) + " takes no `where`.", span.offset, name.size());
-    if (!is_of_place(name) && stage.sort.empty() && !stage.rows) {
+    if (!is_of_place(name) && stage.sort.empty() && !stage.rows && !stage.range) {
       // One value for the whole partition.
       const Column by_group = aggregate(expression.tree, id, scope(table), groups, workers_);
       std::vector<std::uint32_t> group_of(groups.grouping().space);
@@ -237,13 +284,15 @@ Column Run::window_column(const Expression& expression, const Window& stage, con
         call.picked[row] = true;
     }
     const Frame frame = stage.rows.value_or(Frame{std::nullopt, 0});
-    const bool from_start = !frame.before && frame.after == 0;
+    const bool from_start = !stage.range && !frame.before && frame.after == 0;
     std::vector<Value> out(table.rows());
     workers_.run(partitions.count(), [&](std::size_t i) {
       const auto rows = partitions.of(i);
       if (by_place(call, rows, keys, out)) return;
       if (from_start && running(call, rows, out)) return;
-      by_frames(call, rows, frame, workers_, out);
+      const FrameEnds ends =
+          stage.range ? ends_by_range(rows, *stage.range, order_by[0], keys[0]) : ends_by_rows(rows.size(), frame);
+      by_frames(call, rows, ends, workers_, out);
     });
     computed.emplace_back(id, Column::of(out));
   }

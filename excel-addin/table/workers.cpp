@@ -1,6 +1,8 @@
 #include "excel-addin/table/workers.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "excel-addin/table/table_error.h"
@@ -20,8 +22,36 @@ Workers::~Workers() {
   for (std::thread& helper : helpers_) helper.join();
 }
 
+namespace {
+
+std::string megabytes(double bytes) {
+  constexpr double kMegabyte = 1 << 20;
+  return std::to_string(static_cast<std::uint64_t>(std::min(std::ceil(bytes / kMegabyte), 1e18))) + " MiB";
+}
+
+constexpr const char* kWayOut = " Give more by --memory, or filter, select or group earlier.";
+
+}  // namespace
+
 void Workers::check_cancelled() const {
   if (cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) throw Cancelled();
+  if (memory_.most_bytes == 0) return;
+  constexpr std::chrono::steady_clock::duration kEvery = std::chrono::milliseconds(10);
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::int64_t seen = memory_seen_.load(std::memory_order_relaxed);
+  if (now - seen < kEvery.count() || !memory_seen_.compare_exchange_strong(seen, now)) return;
+  const std::uint64_t used = memory_.used();
+  if (used <= memory_.most_bytes) return;
+  throw TableError("This takes " + megabytes(static_cast<double>(used)) + " of memory so far, and may take " +
+                   megabytes(static_cast<double>(memory_.most_bytes)) + "." + kWayOut);
+}
+
+void Workers::require_memory(double further_bytes, const std::string& what) const {
+  if (memory_.most_bytes == 0) return;
+  const double used = static_cast<double>(memory_.used());
+  if (used + further_bytes <= static_cast<double>(memory_.most_bytes)) return;
+  throw TableError(what + " about " + megabytes(further_bytes) + " of memory beside the " + megabytes(used) +
+                   " in use; " + megabytes(static_cast<double>(memory_.most_bytes)) + " are allowed." + kWayOut);
 }
 
 void Workers::work() {

@@ -9,10 +9,17 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace glmhost::table {
+
+// How much memory the process may take. `used` says how much it takes now; it may be called by any of the threads.
+struct MemoryLimit {
+  std::uint64_t most_bytes = 0;
+  std::function<std::uint64_t()> used;
+};
 
 class Workers {
  public:
@@ -32,7 +39,14 @@ class Workers {
   static constexpr std::size_t kBlockRows = 16384;
   void for_blocks(std::size_t rows, const std::function<void(std::size_t begin, std::size_t end)>& task);
 
+  // Throws Cancelled, or TableError with the numbers when there is a limit and the process takes more: it is looked at
+  // every few milliseconds.
   void check_cancelled() const;
+
+  // Before there are other threads that work.
+  void set_memory_limit(MemoryLimit limit) { memory_ = std::move(limit); }
+  // Throws TableError when so much more would be beyond the limit; `what` begins the sentence: "This join would take".
+  void require_memory(double further_bytes, const std::string& what) const;
 
  private:
   void help();
@@ -40,6 +54,8 @@ class Workers {
 
   std::vector<std::thread> helpers_;
   const std::atomic<bool>* cancel_;
+  MemoryLimit memory_;
+  mutable std::atomic<std::int64_t> memory_seen_ = 0;  // when, in the clock's own unit
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::uint64_t round_ = 0;

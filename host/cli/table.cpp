@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <thread>
 
@@ -11,10 +12,15 @@
 #include "excel-addin/table/engine.h"
 #include "excel-addin/table/pipeline.h"
 #include "excel-addin/table/table_error.h"
+#include "excel-addin/table/xlsx_reader.h"
+#include "excel-addin/table/xlsx_writer.h"
 #include "host/cli/command.h"
 #include "host/cli/console.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/json_text.h"
+#include "host/cli/model_access.h"
+#include "host/cli/table_ask.h"
+#include "host/cli/table_progress.h"
 #include "host/cli/text_table.h"
 #include "host/cli/verbs.h"
 #include "host/platform/paths.h"
@@ -32,25 +38,30 @@ constexpr std::size_t kMostShownWidth = 60;  // of one cell on a terminal
 
 constexpr CommandText kText = {
     .verb = "table",
-    .words = "PIPELINE [FILE...]",
+    .words = "PIPELINE [FILE...] | --ask QUESTION FILE",
     .summary = "Filter, join, group and reshape tables",
     .details =
-        "Stages divided by | or line ends run over the first file (CSV; - for stdin): from, select, rename, derive, "
+        "Stages divided by | or line ends run over the first file (CSV or XLSX; - for stdin): from, select, rename, "
+        "derive, "
         "filter, sort, take, skip, sample, distinct, group, join, append, union, intersect, except, window, pivot, "
-        "unpivot, fill, describe, assert, let. Expressions and functions are Excel's. Further files are known to join "
-        "and the like by their names without .csv. On a terminal the result is an aligned table, in a pipe CSV.",
+        "unpivot, fill, split, combine, complete, describe, assert, let. Expressions and functions are Excel's. "
+        "Further files are known to join "
+        "and the like by their names without .csv; book.xlsx#Prices is a sheet of a workbook. On a terminal the result "
+        "is an aligned table, in a pipe CSV.",
     .examples =
         "  glm table 'filter amount > 100 | group region (total = SUM(amount)) | sort -total' orders.csv\n"
         "  glm table 'join left customers on customer = id | take 10' orders.csv customers.csv -o first.csv\n"
+        "  glm table 'from \"book.xlsx#Prices\" | describe' -o profile.xlsx\n"
         "  cat orders.csv | glm table describe -\n"
+        "  glm table --ask \"top five customers by amount per region\" orders.csv\n"
         "  glm table --check 'filter amount >'",
 };
 
 struct Flags {
-  std::string output, delimiter;
+  std::string output, delimiter, sheet, ask, model, memory;
   bool check = false, format = false, explain = false, timing = false, header = false, no_header = false, texts = false,
-       quiet = false;
-  std::int32_t threads = 0, repeat = 1;
+       quiet = false, yes = false;
+  std::int32_t threads = 0, repeat = 1, samples = 3;
 };
 
 double seconds_since(Clock::time_point begin) {
@@ -70,6 +81,16 @@ std::string stem_of(const std::string& file) {
   return platform::to_utf8(platform::path_from_utf8(file).stem());
 }
 
+// book.xlsx#Prices is the sheet Prices of book.xlsx.
+std::pair<std::string, std::string> without_sheet(const std::string& file) {
+  for (const std::string_view extension : {".xlsx#", ".xlsm#"}) {
+    const std::size_t at = formula::lower(file).rfind(extension);
+    if (at == std::string::npos || file.size() <= at + extension.size()) continue;
+    return {file.substr(0, at + extension.size() - 1), file.substr(at + extension.size())};
+  }
+  return {file, ""};
+}
+
 class Tables {
  public:
   Tables(const Flags& flags, std::vector<std::string> files, table::Workers& workers)
@@ -83,7 +104,8 @@ class Tables {
       if (file == name || (file != "-" && formula::equal_without_case(stem_of(file), name))) return open(file);
     }
     std::error_code ignored;
-    if (name != "-" && std::filesystem::exists(platform::path_from_utf8(name), ignored)) return open(name);
+    if (name != "-" && std::filesystem::exists(platform::path_from_utf8(without_sheet(name).first), ignored))
+      return open(name);
     std::vector<std::string> stems;
     for (const std::string& file : files_) stems.push_back(stem_of(file));
     const std::vector<std::string_view> views(stems.begin(), stems.end());
@@ -97,27 +119,36 @@ class Tables {
     for (const auto& [name, known] : opened_) {
       if (name == file) return known;
     }
-    table::CsvOptions options;
-    if (!flags_.delimiter.empty()) options.delimiter = flags_.delimiter == "\\t" ? '\t' : flags_.delimiter[0];
-    if (flags_.header) options.header = true;
-    if (flags_.no_header) options.header = false;
-    options.guess_types = !flags_.texts;
-    const std::string bytes = read_file_or_input(file, kMostFile);
-    if (bytes.starts_with("PK\x03\x04")) {
-      throw Failure(
-          ExitCode::usage,
-          "`" + file + "` is a workbook or another ZIP file. Only CSV can be read so far: save the sheet as CSV.");
-    }
-    table::CsvResult result = read(file, bytes, options);
+    const auto [path, sheet] = without_sheet(file);
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(platform::path_from_utf8(path), unknown);
+    if (!unknown) workers_.require_memory(static_cast<double>(size), "Reading `" + path + "` takes");
+    Read result = read(path, read_file_or_input(path, kMostFile), sheet.empty() ? flags_.sheet : sheet);
     for (const std::string& note : result.notes) {
       if (!flags_.quiet) print_error(file + ": " + note);
     }
     return opened_.emplace_back(file, std::move(result.table)).second;
   }
 
-  table::CsvResult read(const std::string& file, const std::string& bytes, const table::CsvOptions& options) {
+  struct Read {
+    table::Table table;
+    std::vector<std::string> notes;
+  };
+  Read read(const std::string& file, const std::string& bytes, const std::string& sheet) {
+    std::optional<bool> header;
+    if (flags_.header) header = true;
+    if (flags_.no_header) header = false;
     try {
-      return table::read_csv(bytes, options, workers_);
+      if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\xD0\xCF\x11\xE0")) {
+        table::XlsxResult result = table::read_xlsx(bytes, {sheet, header}, workers_);
+        return {std::move(result.table), std::move(result.notes)};
+      }
+      table::CsvOptions options;
+      options.header = header;
+      if (!flags_.delimiter.empty()) options.delimiter = flags_.delimiter == "\\t" ? '\t' : flags_.delimiter[0];
+      options.guess_types = !flags_.texts;
+      table::CsvResult result = table::read_csv(bytes, options, workers_);
+      return {std::move(result.table), std::move(result.notes)};
     } catch (const table::TableError& error) {
       throw Failure(ExitCode::usage, file + ": " + error.what());
     }
@@ -156,7 +187,11 @@ void print_aligned(const table::Table& result, table::Workers& workers) {
   }
   print(text.text());
   if (result.rows() > shown)
-    print("... " + std::to_string(result.rows() - shown) + " more rows; -o FILE.csv writes them all\n");
+    print("... " + std::to_string(result.rows() - shown) + " more rows; -o FILE writes them all\n");
+}
+
+std::string extension_of(const std::string& file) {
+  return formula::lower(platform::to_utf8(platform::path_from_utf8(file).extension()));
 }
 
 void write_file(const std::string& file, const table::Table& result, table::Workers& workers) {
@@ -166,11 +201,24 @@ void write_file(const std::string& file, const table::Table& result, table::Work
   std::ofstream stream(part, std::ios::binary);
   if (!stream)
     throw Failure(ExitCode::failure, "The file `" + file + "` cannot be written: check its folder and permissions.");
-  table::write_csv(result, workers, [&](std::string_view text) {
-    stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  });
-  stream.close();
   std::error_code error;
+  const auto write = [&](std::string_view text) {
+    if (!stream.write(text.data(), static_cast<std::streamsize>(text.size()))) throw std::ios_base::failure("write");
+  };
+  try {
+    if (extension_of(file) == ".xlsx") {
+      table::write_xlsx(result, workers, write);
+    } else {
+      table::write_csv(result, workers, write);
+    }
+  } catch (const std::ios_base::failure&) {
+    stream.setstate(std::ios::failbit);
+  } catch (...) {
+    stream.close();
+    std::filesystem::remove(part, error);
+    throw;
+  }
+  stream.close();
   if (stream) std::filesystem::rename(part, path, error);
   if (!stream || error) {
     std::filesystem::remove(part, error);
@@ -178,35 +226,80 @@ void write_file(const std::string& file, const table::Table& result, table::Work
   }
 }
 
-std::string extension_of(const std::string& file) {
-  return formula::lower(platform::to_utf8(platform::path_from_utf8(file).extension()));
-}
-
-ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std::string> files) {
-  const table::Pipeline pipeline = table::parse_pipeline(source);
+// What a pipeline is checked for without data. True: that was all.
+bool only_checked(const Flags& flags, const std::string& source, const table::Pipeline& pipeline) {
   if (flags.format) print(table::formatted_pipeline(source));
   if (flags.explain) print(table::explained(pipeline, source));
   if (flags.check && !flags.format && !flags.explain) print("The pipeline is well formed.\n");
-  if (flags.check || flags.format || flags.explain) return ExitCode::success;
+  return flags.check || flags.format || flags.explain;
+}
 
-  const bool opens_its_own = std::holds_alternative<table::From>(pipeline.stages[0].content) ||
-                             std::holds_alternative<table::Let>(pipeline.stages[0].content);
-  if (files.empty() && !opens_its_own) {
-    throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
-  }
-  if (!flags.output.empty() && extension_of(flags.output) != ".csv") {
-    throw Failure(ExitCode::usage, "`" + flags.output + "` is no name of a CSV file; only CSV can be written so far.");
+void require_output_name(const Flags& flags) {
+  if (flags.output.empty()) return;
+  const std::string extension = extension_of(flags.output);
+  if (extension != ".csv" && extension != ".xlsx")
+    throw Failure(ExitCode::usage, "`" + flags.output + "` is the name of neither a .csv nor an .xlsx file.");
+}
+
+// The pipeline that the model made is shown; at a terminal nothing runs before it is agreed to.
+bool agreed_to(const Flags& flags, const std::string& source, const std::vector<std::string>& files) {
+  if (flags.yes) return true;
+  const std::string shown = table::formatted_pipeline(source);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+  const bool asks = platform::is_terminal(platform::Stream::in) && platform::is_terminal(platform::Stream::error) &&
+                    std::ranges::find(files, "-") == files.end();
+  if (!asks) return true;
+  std::fputs("Run it? [Y/n] ", stderr);
+  std::fflush(stderr);
+  std::string answer;
+  if (!std::getline(std::cin, answer)) return false;
+  return answer.empty() || answer[0] == 'y' || answer[0] == 'Y';
+}
+
+// Nothing given: what is in use and three quarters of what is free.
+std::uint64_t memory_limit(const std::string& text) {
+  if (text.empty()) return platform::resident_memory() + platform::available_memory() / 4 * 3;
+  return byte_count("--memory", text);
+}
+
+ExitCode run_verb(const Flags& flags, std::string& source, std::vector<std::string> files) {
+  require_output_name(flags);
+  table::Pipeline pipeline;
+  if (flags.ask.empty()) {
+    pipeline = table::parse_pipeline(source);
+    if (only_checked(flags, source, pipeline)) return ExitCode::success;
+    const bool opens_its_own = std::holds_alternative<table::From>(pipeline.stages[0].content) ||
+                               std::holds_alternative<table::Let>(pipeline.stages[0].content);
+    if (files.empty() && !opens_its_own)
+      throw Failure(ExitCode::usage, "Give a file behind the pipeline (- for stdin), or begin with from \"FILE\".");
+  } else if (files.size() != 1) {
+    throw Failure(ExitCode::usage,
+                  "--ask takes one file, as in glm table --ask \"total amount per region\" orders.csv.");
   }
   Interrupt interrupt;
   const auto threads =
       static_cast<unsigned>(flags.threads > 0 ? flags.threads : std::max(1u, std::thread::hardware_concurrency()));
   table::Workers workers(threads, &interrupt.flag());
-  Tables tables(flags, std::move(files), workers);
+  workers.set_memory_limit({memory_limit(flags.memory), platform::resident_memory});
+  Tables tables(flags, files, workers);
+  std::optional<TableProgress> progress(std::in_place);
+  progress->at("reading");
   auto begin = Clock::now();
   const table::Table input = tables.first();
   table::RunOptions options;
   options.open_table = [&](const std::string& name) { return tables.named(name); };
+  options.on_stage = [&](std::size_t stage, std::size_t count, const std::string& word) {
+    progress->at("stage " + std::to_string(stage + 1) + " of " + std::to_string(count) + ": " + word);
+  };
   double read_s = seconds_since(begin);
+  if (!flags.ask.empty()) {
+    const TableQuestion question{flags.ask, flags.model, static_cast<std::size_t>(flags.samples), !flags.quiet};
+    progress.reset();
+    source = asked_pipeline(question, input, workers, interrupt);
+    pipeline = table::parse_pipeline(source);
+    if (only_checked(flags, source, pipeline) || !agreed_to(flags, source, files)) return ExitCode::success;
+    progress.emplace();
+  }
 
   std::vector<double> runs;
   table::RunResult result;
@@ -216,12 +309,15 @@ ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std
     result = table::run_pipeline(pipeline, source, input, options, workers);
     runs.push_back(seconds_since(begin));
   }
+  progress->at("writing");
+  if (flags.output.empty()) progress.reset();  // rows on the same terminal show how far it is
   for (const std::string& note : result.notes) {
     if (!flags.quiet) print_error(note);
   }
   begin = Clock::now();
   if (!flags.output.empty()) {
     write_file(flags.output, result.table, workers);
+    progress.reset();
   } else if (platform::is_terminal(platform::Stream::out)) {
     print_aligned(result.table, workers);
   } else {
@@ -248,13 +344,22 @@ ExitCode run_verb(const Flags& flags, const std::string& source, std::vector<std
 ExitCode table_verb(VerbArguments arguments) {
   Command command(kText);
   Flags flags;
-  command.text("-o,--output", flags.output, "FILE", "Write the result to a CSV file");
+  command.text("-o,--output", flags.output, "FILE", "Write the result to a file: .csv or .xlsx");
+  command.text("--ask", flags.ask, "QUESTION",
+               "Let the model write the pipeline; it is shown, and at a terminal asked for");
+  command.flag("--yes", flags.yes, "With --ask: run the pipeline without showing it");
+  command.number("--samples", flags.samples, 0, 100, "With --ask: how many rows of the table the model is given");
+  command.text("-m,--model", flags.model, "NAME", "With --ask: the model (default: as for glm run)");
+  command.text("--sheet", flags.sheet, "NAME",
+               "The sheet of a workbook to read (default: the first that is not hidden)");
   command.flag("--check", flags.check, "Only say whether the pipeline is well formed; needs no data");
   command.flag("--format", flags.format, "Print the pipeline with one stage a line");
   command.flag("--explain", flags.explain, "Print what each stage does; needs no data");
   command.flag("--timing", flags.timing, "Print times, rows and memory as one line of JSON on stderr");
   command.number("--repeat", flags.repeat, 1, 1'000'000,
                  "Run the pipeline N times on the loaded data; run_s is the median");
+  command.text("--memory", flags.memory, "SIZE",
+               "Stop with a message before more memory is taken, such as \"2 GiB\" (default: 3/4 of what is free)");
   command.number("--threads", flags.threads, 1, 256, "Threads to compute on (default: all cores)");
   command.text("--delimiter", flags.delimiter, "C", "What divides the fields of a file (default: seen from the file)");
   command.flag("--header", flags.header, "The first row of a file holds names");
@@ -262,15 +367,18 @@ ExitCode table_verb(VerbArguments arguments) {
   command.flag("--texts", flags.texts, "Guess no types: every cell is a text");
   command.flag("--quiet", flags.quiet, "No notes about what was unusual in a file");
   command.parse(arguments);
-  if (command.words().empty()) throw Failure(ExitCode::usage, "Give a pipeline, in quotes. See `glm table --help`.");
+  const bool asks = !flags.ask.empty();
+  if (command.words().empty() && !asks)
+    throw Failure(ExitCode::usage, "Give a pipeline, in quotes. See `glm table --help`.");
   if (!flags.delimiter.empty() && flags.delimiter.size() != 1 && flags.delimiter != "\\t") {
     throw Failure(ExitCode::usage, "A delimiter is one character, or \\t.");
   }
   if (flags.header && flags.no_header) throw Failure(ExitCode::usage, "Give --header or --no-header, not both.");
-  const std::string source = command.words()[0];
+  std::string source = asks ? std::string() : command.words()[0];
   require_utf8(source, "The pipeline");
+  require_utf8(flags.ask, "The question");
   try {
-    return run_verb(flags, source, {command.words().begin() + 1, command.words().end()});
+    return run_verb(flags, source, {command.words().begin() + (asks ? 0 : 1), command.words().end()});
   } catch (const formula::SyntaxError& error) {
     throw Failure(ExitCode::usage, sentence_for(error, source));
   } catch (const table::TableError& error) {

@@ -7,7 +7,7 @@
 # Then:  WINDOWS_SYSROOT=FOLDER cmake --preset windows && cmake --build --preset windows
 #
 #   FOLDER/lib       libzmq.a (CURVE by its own tweetnacl, select, no ipc://), libsqlite3.a, libxxhash.a, libutf8proc.a,
-#                    libpcre2-8.a
+#                    libpcre2-8.a, libexpat.a
 #   FOLDER/include   their headers, and those of the libraries that are nothing but headers; boost is a link, because
 #                    /usr/include itself must never be on a cross compiler's path
 set -euo pipefail
@@ -191,6 +191,20 @@ build_pcre2() {
   archive libpcre2-8.a windows-*.o
 }
 
+build_expat() {
+  cd "$work/expat"
+  [ -d lib ] || cd expat  # where the release has its sources
+  cd lib
+  # What its configure script would find.
+  printf '#define %s\n' 'BYTEORDER 1234' 'XML_NS 1' 'XML_DTD 1' 'XML_CONTEXT_BYTES 1024' >expat_config.h
+  local part
+  for part in xmlparse xmlrole xmltok; do
+    $cc -O2 -DHAVE_EXPAT_CONFIG_H -DXML_STATIC -I. -c "$part.c" -o "windows-$part.o"
+  done
+  cp expat.h expat_external.h "$sysroot/include/"
+  archive libexpat.a windows-*.o
+}
+
 copy_headers() {
   cp "$include/zmq.hpp" "$include/zmq_addon.hpp" "$sysroot/include/"
   local folder
@@ -219,7 +233,7 @@ if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 
-for package in zeromq3 sqlite3 xxhash utf8proc pcre2 cpp-httplib; do fetch_source "$package"; done
+for package in zeromq3 sqlite3 xxhash utf8proc pcre2 expat cpp-httplib; do fetch_source "$package"; done
 if ! command -v tclsh >/dev/null; then
   [ -e "$work/tcl/usr/bin/tclsh" ] || unpack_tcl
   export PATH=$work/tcl/usr/bin:$PATH
@@ -229,6 +243,7 @@ fi
 step libxxhash.a build_xxhash
 step libutf8proc.a build_utf8proc
 step libpcre2-8.a build_pcre2
+step libexpat.a build_expat
 step libsqlite3.a build_sqlite
 step libzmq.a build_zmq
 copy_headers

@@ -11,6 +11,8 @@ import math
 import os
 import random
 import unittest
+import zipfile
+from xml.etree import ElementTree
 
 from harness import *
 
@@ -47,8 +49,36 @@ class TableCommand(TestCase):
         self.succeeds("table", "take 1", self.orders, "-o", self.orders)
         self.assertEqual(self.orders.read_text(), "id,region,amount\n1,EU,10\n")
         self.fails(FAILURE, "table", "take 1", self.orders, "-o", self.home.path / "no such folder/out.csv", says="cannot be written")
-        self.fails(USAGE, "table", "take 1", self.orders, "-o", "out.xlsx", says="only CSV can be written")
+        self.fails(USAGE, "table", "take 1", self.orders, "-o", "out.xls", says="neither a .csv nor an .xlsx")
         self.assertEqual([path.name for path in self.home.path.glob("*.part")], [])
+
+    def test_workbooks_go_in_and_out(self):
+        book = self.home.path / "büch.xlsx"
+        self.csv("take 100%", self.orders, "-o", book)
+        self.assertEqual(self.csv("take 100%", book), ORDERS)
+        self.assertEqual(self.csv(f'from "{book}#result" | take 1'), "id,region,amount\n1,EU,10\n")
+        self.assertEqual(self.csv("take 1", "-", input=book.read_bytes()), "id,region,amount\n1,EU,10\n")
+        self.fails(USAGE, "table", "take 1", book, "--sheet", "Resul", says=["no sheet `Resul`", "`Result`"])
+        # By a reader that is not ours.
+        with zipfile.ZipFile(book) as archive:
+            self.assertIsNone(archive.testzip())
+            sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+            strings = ElementTree.fromstring(archive.read("xl/sharedStrings.xml"))
+        space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+        texts = ["".join(item.itertext()) for item in strings]
+        cells = {c.get("r"): (texts[int(c[0].text)] if c.get("t") == "s" else float(c[0].text)) for c in sheet.iter(f"{space}c")}
+        self.assertEqual(cells, {"A1": "id", "B1": "region", "C1": "amount", "A2": 1, "B2": "EU", "C2": 10, "A3": 2, "B3": "US", "C3": 20, "A4": 3, "B4": "eu"})
+        # Made to fill memory: 200 MiB of blanks.
+        with zipfile.ZipFile(self.home.path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+            with zipfile.ZipFile(book) as good:
+                for name in good.namelist():
+                    archive.writestr(name, b" " * (200 << 20) if "sheet1" in name else good.read(name))
+        self.fails(USAGE, "table", "take 1", self.home.path / "bomb.xlsx", says="made to fill memory")
+
+    def test_memory_has_a_limit(self):
+        rows = self.file("rows.csv", "a\n" + "".join(f"{i}\n" for i in range(300_000)))
+        self.fails(FAILURE, "table", "join cross (take 300)", rows, "--memory", "200MiB", says=["This join takes about", "--memory"])
+        self.fails(USAGE, "table", "take 1", rows, "--memory", "lots", says="is not a number of bytes")
 
     def test_timing_is_one_line_of_json(self):
         result = self.succeeds("table", "take 2", self.orders, "--timing", "--repeat", "3", "--threads", "2")
@@ -70,7 +100,7 @@ class TableCommand(TestCase):
         self.fails(USAGE, "table", "take 1", says="Give a file")
         self.fails(USAGE, "table", says="Give a pipeline")
         self.fails(USAGE, "table", "take 1", "missing.csv", says="no file `missing.csv`")
-        self.fails(USAGE, "table", "take 1", self.file("book.xlsx", b"PK\x03\x04rest"), says="Only CSV can be read")
+        self.fails(USAGE, "table", "take 1", self.file("book.xlsx", b"PK\x03\x04rest"), says="does not hold together")
         failed = self.glm("table", "assert amount > 15", self.orders)
         self.assertEqual(failed.returncode, FAILURE)
         self.assertIn("fails in 2 rows:\n  row 1: id = 1, region = EU, amount = 10", failed.stderr)
@@ -82,6 +112,30 @@ class TableCommand(TestCase):
         process.stdout.close()
         self.assertEqual(process.wait(30), OUTPUT_CLOSED)
         process.stderr.close()
+
+
+@needs_model
+class Questions(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.home.add_default_model()
+        self.odd = self.file("odd.csv", 'id,"Order Date","a ""b"" ]c\\",and,flag\n1,2026-01-05,x,2.5,TRUE\n2,2026-01-06,y,3.5,FALSE\n')
+
+    def test_a_question_becomes_a_pipeline_that_runs(self):
+        for number, question in enumerate(["total per day", "rows in January", 'the largest "and"', "数は?"]):
+            with self.subTest(question=question):
+                result = self.succeeds("table", "--ask", question, "--samples", number, self.odd)
+                self.assertIn(f"5 columns, {min(number, 2)} row", result.stderr)
+                shown = result.stderr[result.stderr.index("question.\n") + len("question.\n"):]
+                pipeline = "\n".join(line for line in shown.split("\n") if not line.startswith("glm: "))
+                self.assertEqual(self.succeeds("table", pipeline, self.odd).stdout, result.stdout)
+                unseen = self.succeeds("table", "--ask", question, "--samples", number, "--yes", "--quiet", self.odd)
+                self.assertEqual((unseen.stdout, unseen.stderr), (result.stdout, ""))
+
+    def test_what_cannot_be_asked_is_said(self):
+        self.fails(USAGE, "table", "--ask", "x", says="--ask takes one file")
+        self.fails(USAGE, "table", "--ask", "x", self.odd, self.odd, says="--ask takes one file")
+        self.fails(USAGE, "table", "--ask", "x", self.file("none.csv", ""), says="no columns")
 
 
 class Cases:
@@ -138,6 +192,14 @@ class Cases:
         one, two = (f"{a[0]} {op} {b[0]}", f"({a[1]}) {op} ({b[1]})"), (f"{b[0]} > 0", f"({b[1]}) > 0")
         return pick([one, (f"{one[0]} and {two[0]}", f"{one[1]} AND {two[1]}"), (f"not ({one[0]} or {two[0]})", f"NOT ({one[1]} OR {two[1]})")])
 
+    @staticmethod
+    def no_row(ours, sql, columns):
+        """The column i may hold a number twice now."""
+        if "i" not in columns:
+            return sql, columns
+        ours.append("rename i2 = i")
+        return f"SELECT {', '.join('i AS i2' if c == 'i' else c for c in columns)} FROM ({sql})", {("i2" if c == "i" else c): k for c, k in columns.items()}
+
     def pipeline(self):
         pick, ours, sql = self.random.choice, [], "SELECT * FROM a"
         columns = {"i": "n", "n": "n", "m": "n", "t": "t", "u": "t"}
@@ -145,7 +207,7 @@ class Cases:
             inner = f"({sql})"
             names = ", ".join(columns)
             has_row = "i" in columns
-            stage = pick(["filter", "derive", "group", "join", "take", "distinct", "set", "window", "select", "per"])
+            stage = pick(["filter", "derive", "group", "join", "take", "distinct", "set", "window", "select", "per", "unequal", "asof", "range", "split"])
             if stage == "filter":
                 a, b = self.condition(columns)
                 ours.append(f"filter {a}")
@@ -221,6 +283,44 @@ class Cases:
                 key, count = pick([c for c in columns if c != "i"] or ["i"]), self.random.randint(0, 3)
                 ours.append(f"take {count} per {key} by -i")
                 sql = f"SELECT {names} FROM (SELECT *, row_number() OVER (PARTITION BY {key} ORDER BY i DESC) AS place FROM {inner}) WHERE place <= {count}"
+            elif stage == "unequal":
+                values = [c for c in columns if columns[c] == "n"]
+                if not values or columns.keys() & {"w", "v"}:
+                    continue
+                value, op, kind = pick(values), pick(["<", "<=", ">", ">=", "<>"]), pick(["inner", "left", "semi", "anti"])
+                both = f" and {pick(values)} >= v" if self.random.random() < 0.3 else ""
+                ours.append(f"join {kind} (from b | select w = n, v = m) on {value} {op} w{both}")
+                right, on = "(SELECT n AS w, m AS v FROM b)", f"l.{value} {op} r.w" + both.replace(" and ", " AND l.").replace(">= v", ">= r.v")
+                if kind in ("semi", "anti"):
+                    sql = f"SELECT * FROM {inner} AS l WHERE {'NOT ' if kind == 'anti' else ''}EXISTS (SELECT 1 FROM {right} AS r WHERE {on})"
+                else:
+                    sql = f"SELECT l.*, r.w, r.v FROM {inner} AS l {kind} JOIN {right} AS r ON {on}"
+                    columns = {**columns, "w": "n", "v": "n"}
+                    sql, columns = self.no_row(ours, sql, columns)
+            elif stage == "asof" and has_row and not columns.keys() & {"k", "w"}:
+                # b.i is unique: which of equal partners is the nearest is nobody's business.
+                op, kind, key = pick([">=", ">", "<=", "<"]), pick(["inner", "left"]), "t" in columns and self.random.random() < 0.5
+                ours.append(f"join asof {kind} (from b | select k = i + 0, w = n{', t' if key else ''}) on {'t, ' if key else ''}i {op} k")
+                sql = (f"SELECT l.*, r.k, r.w FROM {inner} AS l ASOF {kind} JOIN (SELECT i AS k, n AS w, t FROM b) AS r "
+                       f"ON {'l.t = r.t AND ' if key else ''}l.i {op} r.k")
+                columns = {**columns, "k": "n", "w": "n"}
+            elif stage == "range" and "rg" not in columns:
+                values = [c for c in columns if columns[c] == "n"]
+                if not values:
+                    continue
+                order, value, down = pick(values), pick(values), self.random.random() < 0.3
+                first, last = pick([("start", "UNBOUNDED PRECEDING"), ("-2.5", "2.5 PRECEDING"), ("-40", "40 PRECEDING"), ("0", "CURRENT ROW")]), \
+                    pick([("end", "UNBOUNDED FOLLOWING"), ("3", "3 FOLLOWING"), ("0", "CURRENT ROW")])
+                ours.append(f"window sort {'-' if down else ''}{order} range {first[0]} to {last[0]} (rg = SUM({value}))")
+                sql = (f"SELECT *, coalesce(sum({value}) OVER (ORDER BY {order} {'DESC' if down else 'ASC'} NULLS LAST "
+                       f"RANGE BETWEEN {first[1]} AND {last[1]}), 0) AS rg FROM {inner}")
+                columns = {**columns, "rg": "n"}
+            elif stage == "split" and "t" in columns:
+                by = pick([",", " ", "e"])
+                ours.append(f'split t by "{by}"')
+                pieces = f"unnest(coalesce(string_split(t, '{by}'), [NULL])) AS t"
+                sql = f"SELECT {', '.join(pieces if c == 't' else c for c in columns)} FROM {inner}"
+                sql, columns = self.no_row(ours, sql, columns)
             elif stage == "select":
                 ours.append("select exclude " + pick(sorted(columns)) if len(columns) > 2 else "take 100%")
                 if len(columns) > 2:
