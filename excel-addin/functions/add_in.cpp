@@ -275,7 +275,7 @@ struct AddIn::Impl {
       return stopping || !done.empty() || models_wanted || suspect || may_send() || !revised.empty();
     };
     if (until == Clock::time_point::max()) {
-      wake.wait(lock, [&] { return ready() || !queue.empty(); });
+      wake.wait(lock, [&] { return ready() || (!queue.empty() && open < options.most_open); });
     } else {
       wake.wait_until(lock, until, ready);
     }
