@@ -1,3 +1,5 @@
+#include <doctest/doctest.h>
+
 #include <limits>
 #include <set>
 #include <string>

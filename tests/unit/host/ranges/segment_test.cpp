@@ -1,6 +1,8 @@
 // Segments that no writer of ours has made.
 #include "host/ranges/segment.h"
 
+#include <doctest/doctest.h>
+
 #include <cstring>
 #include <random>
 #include <string>

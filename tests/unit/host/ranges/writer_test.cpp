@@ -1,5 +1,7 @@
 #include "host/ranges/writer.h"
 
+#include <doctest/doctest.h>
+
 #include <bit>
 #include <cstring>
 #include <limits>

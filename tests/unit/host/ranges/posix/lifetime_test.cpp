@@ -1,3 +1,4 @@
+#include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
