@@ -176,20 +176,20 @@ class BulkAttention {
     _tile_zero(6);
     _tile_zero(7);
     for (std::int64_t block = 0; block < blocks_; ++block) {
-      _tile_loadd(0, query + block * kTileBytes, kTileRowBytes);
-      _tile_loadd(1, query + (blocks_ + block) * kTileBytes, kTileRowBytes);
-      _tile_loadd(2, keys + block * kTileBytes, kTileRowBytes);
-      _tile_loadd(3, keys + (blocks_ + block) * kTileBytes, kTileRowBytes);
+      tile_load<0>(query + block * kTileBytes, kTileRowBytes);
+      tile_load<1>(query + (blocks_ + block) * kTileBytes, kTileRowBytes);
+      tile_load<2>(keys + block * kTileBytes, kTileRowBytes);
+      tile_load<3>(keys + (blocks_ + block) * kTileBytes, kTileRowBytes);
       _tile_dpbf16ps(4, 0, 2);
       _tile_dpbf16ps(5, 0, 3);
       _tile_dpbf16ps(6, 1, 2);
       _tile_dpbf16ps(7, 1, 3);
     }
     float* out = scores_ + page * kPageTokens;
-    _tile_stored(4, out, kSegmentTokens * 4);
-    _tile_stored(5, out + 16, kSegmentTokens * 4);
-    _tile_stored(6, out + kTileRows * kSegmentTokens, kSegmentTokens * 4);
-    _tile_stored(7, out + kTileRows * kSegmentTokens + 16, kSegmentTokens * 4);
+    tile_store<4>(out, kSegmentTokens * 4);
+    tile_store<5>(out + 16, kSegmentTokens * 4);
+    tile_store<6>(out + kTileRows * kSegmentTokens, kSegmentTokens * 4);
+    tile_store<7>(out + kTileRows * kSegmentTokens + 16, kSegmentTokens * 4);
   }
 
   // Row i of the scores to weights in bfloat16: exponentials relative to the greatest, 0 where the query does not see.
@@ -238,24 +238,24 @@ class BulkAttention {
     }
     for (std::int64_t page = first_page; page < last_page; ++page) {
       const std::byte* values = values_ + (page * value_tiles_ + tile) * kTileBytes;
-      _tile_loadd(0, weights_ + page * 2 * kTileBytes, kTileRowBytes);
-      _tile_loadd(1, weights_ + (page * 2 + 1) * kTileBytes, kTileRowBytes);
-      _tile_loadd(2, values, kTileRowBytes);
+      tile_load<0>(weights_ + page * 2 * kTileBytes, kTileRowBytes);
+      tile_load<1>(weights_ + (page * 2 + 1) * kTileBytes, kTileRowBytes);
+      tile_load<2>(values, kTileRowBytes);
       _tile_dpbf16ps(4, 0, 2);
       _tile_dpbf16ps(6, 1, 2);
       if constexpr (kTwo) {
-        _tile_loadd(3, values + kTileBytes, kTileRowBytes);
+        tile_load<3>(values + kTileBytes, kTileRowBytes);
         _tile_dpbf16ps(5, 0, 3);
         _tile_dpbf16ps(7, 1, 3);
       }
     }
     const std::int64_t stride = value_step_ * 4;
     float* out = here_ + tile * 16;
-    _tile_stored(4, out, stride);
-    _tile_stored(6, out + kTileRows * value_step_, stride);
+    tile_store<4>(out, stride);
+    tile_store<6>(out + kTileRows * value_step_, stride);
     if constexpr (kTwo) {
-      _tile_stored(5, out + 16, stride);
-      _tile_stored(7, out + kTileRows * value_step_ + 16, stride);
+      tile_store<5>(out + 16, stride);
+      tile_store<7>(out + kTileRows * value_step_ + 16, stride);
     }
   }
 

@@ -10,10 +10,10 @@ std::uint64_t bf16_tiles(std::uint64_t rounds, int seed) {
   alignas(64) std::byte tile[kTileBytes];
   std::memset(tile, seed & 1, sizeof tile);
   before_tile_loads();
-  _tile_loadd(0, tile, kTileRowBytes);
-  _tile_loadd(1, tile, kTileRowBytes);
-  _tile_loadd(2, tile, kTileRowBytes);
-  _tile_loadd(3, tile, kTileRowBytes);
+  tile_load<0>(tile, kTileRowBytes);
+  tile_load<1>(tile, kTileRowBytes);
+  tile_load<2>(tile, kTileRowBytes);
+  tile_load<3>(tile, kTileRowBytes);
   _tile_zero(4);
   _tile_zero(5);
   _tile_zero(6);
@@ -24,7 +24,7 @@ std::uint64_t bf16_tiles(std::uint64_t rounds, int seed) {
     _tile_dpbf16ps(6, 1, 2);
     _tile_dpbf16ps(7, 1, 3);
   }
-  _tile_stored(4, tile, kTileRowBytes);
+  tile_store<4>(tile, kTileRowBytes);
   keep_result(tile);
   return rounds * 4 * kTileRows * kTileRows * 32 * 2;
 }

@@ -70,13 +70,13 @@ void sum_products(const std::byte* activations, const std::byte* first, const st
     _tile_zero(7);
   }
   for (std::int64_t block = 0; block < blocks; ++block) {
-    _tile_loadd(0, activations, kLineBytes);
-    _tile_loadd(2, first, kLineBytes);
-    _tile_loadd(3, second, kLineBytes);
+    tile_load<0>(activations, kLineBytes);
+    tile_load<2>(first, kLineBytes);
+    tile_load<3>(second, kLineBytes);
     _tile_dpbf16ps(4, 0, 2);
     _tile_dpbf16ps(5, 0, 3);
     if constexpr (kBoth) {
-      _tile_loadd(1, activations + kTileBytes, kLineBytes);
+      tile_load<1>(activations + kTileBytes, kLineBytes);
       _tile_dpbf16ps(6, 1, 2);
       _tile_dpbf16ps(7, 1, 3);
     }
@@ -125,16 +125,16 @@ void multiply_bulk_of(const ProductTask<BulkTile>& task) {
       } else {
         sum_products<false>(activations, first, second, blocks);
       }
-      write_sums(task, tile.tokens, row, out, [](float* to, std::int64_t stride) { _tile_stored(4, to, stride); });
+      write_sums(task, tile.tokens, row, out, [](float* to, std::int64_t stride) { tile_store<4>(to, stride); });
       if (two)
         write_sums(task, tile.tokens, row + kPanelRows, out,
-                   [](float* to, std::int64_t stride) { _tile_stored(5, to, stride); });
+                   [](float* to, std::int64_t stride) { tile_store<5>(to, stride); });
       if (more > 0) {
         float* below = out + kTileRows * task.out_stride;
-        write_sums(task, more, row, below, [](float* to, std::int64_t stride) { _tile_stored(6, to, stride); });
+        write_sums(task, more, row, below, [](float* to, std::int64_t stride) { tile_store<6>(to, stride); });
         if (two)
           write_sums(task, more, row + kPanelRows, below,
-                     [](float* to, std::int64_t stride) { _tile_stored(7, to, stride); });
+                     [](float* to, std::int64_t stride) { tile_store<7>(to, stride); });
       }
       out += tile.tokens * task.out_stride;
     }

@@ -45,6 +45,17 @@ struct TilesInUse {
   TilesInUse& operator=(const TilesInUse&) = delete;
 };
 
+// As _tile_loadd and _tile_stored, which GCC 12 writes with a stride of 32 bits where `long` has no more (Windows). The
+// stride is in bytes.
+template <int kTile>
+inline void tile_load(const void* from, std::int64_t stride) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kTile));
+}
+template <int kTile>
+inline void tile_store(void* to, std::int64_t stride) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kTile) : "memory");
+}
+
 // The compiler does not know that tiles are loaded from memory.
 inline void before_tile_loads() {
   asm volatile("" ::: "memory");
