@@ -261,33 +261,14 @@ class BulkAttention {
 
   // What the query has of earlier segments takes in row i of this one.
   void join(std::int64_t query, std::int64_t i) {
-    if (here_sum_[i] == 0) return;
-    float* to = total_ + query * value_step_;
-    const float* from = here_ + i * value_step_;
-    if (sum_[query] == 0) {
-      greatest_[query] = here_greatest_[i];
-      sum_[query] = here_sum_[i];
-      for (std::int64_t d = 0; d < value_step_; d += 16) V::load(from + d).store(to + d);
-      return;
-    }
-    const float now = here_greatest_[i] > greatest_[query] ? here_greatest_[i] : greatest_[query];
-    const V factor = exponential(V::broadcast(greatest_[query]) - V::broadcast(now));
-    const V here_factor = exponential(V::broadcast(here_greatest_[i]) - V::broadcast(now));
-    fma(V::broadcast(sum_[query]), factor, V::broadcast(here_sum_[i]) * here_factor).store_first(sum_ + query, 1);
-    for (std::int64_t d = 0; d < value_step_; d += 16) {
-      fma(V::load(to + d), factor, V::load(from + d) * here_factor).store(to + d);
-    }
-    greatest_[query] = now;
+    join_query<V>({greatest_ + query, sum_ + query, total_ + query * value_step_}, here_greatest_[i], here_sum_[i],
+                  here_ + i * value_step_, value_step_);
   }
 
   void write_out() const {
     for (std::int64_t q = 0; q < queries_; ++q) {
-      float* out = row_of(q).out + (task_.kv_head * group_ + q % group_) * layout_.value_dim;
-      const float* from = total_ + q * value_step_;
-      const V factor = V::broadcast(1.0F / sum_[q]);
-      for (std::int64_t d = 0; d < layout_.value_dim; d += 16) {
-        (V::load(from + d) * factor).store_first(out + d, at_most(16, layout_.value_dim - d));
-      }
+      write_query<V>(total_ + q * value_step_, sum_[q],
+                     row_of(q).out + (task_.kv_head * group_ + q % group_) * layout_.value_dim, layout_.value_dim);
     }
   }
 

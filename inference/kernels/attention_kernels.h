@@ -61,6 +61,43 @@ struct AttentionState {
   float* values;
 };
 
+// What one query has of some positions, in an AttentionState.
+struct QueryState {
+  float* greatest;
+  float* sum;
+  float* values;
+};
+
+// total, of earlier positions, takes in what later ones left: `step` values.
+template <class V>
+inline void join_query(const QueryState& total, float more_greatest, float more_sum, const float* more_values,
+                       std::int64_t step) {
+  if (more_sum == 0) return;
+  if (*total.sum == 0) {
+    *total.greatest = more_greatest;
+    *total.sum = more_sum;
+    for (std::int64_t d = 0; d < step; d += 16) V::load(more_values + d).store(total.values + d);
+    return;
+  }
+  const float now = more_greatest > *total.greatest ? more_greatest : *total.greatest;
+  const V factor = exponential(V::broadcast(*total.greatest) - V::broadcast(now));
+  const V more_factor = exponential(V::broadcast(more_greatest) - V::broadcast(now));
+  fma(V::broadcast(*total.sum), factor, V::broadcast(more_sum) * more_factor).store_first(total.sum, 1);
+  for (std::int64_t d = 0; d < step; d += 16) {
+    fma(V::load(total.values + d), factor, V::load(more_values + d) * more_factor).store(total.values + d);
+  }
+  *total.greatest = now;
+}
+
+// values / sum, `dims` of them.
+template <class V>
+inline void write_query(const float* values, float sum, float* out, std::int64_t dims) {
+  const V factor = V::broadcast(1.0F / sum);
+  for (std::int64_t d = 0; d < dims; d += 16) {
+    (V::load(values + d) * factor).store_first(out + d, at_most(16, dims - d));
+  }
+}
+
 // E: std::uint16_t (half) or float. kTile: queries whose accumulators fit the registers.
 template <class V, class E, int kTile>
 class AttentionOver {
@@ -278,35 +315,16 @@ class AttentionOver {
   // total, of earlier positions, takes in `more`.
   void join(AttentionState& total, const AttentionState& more) const {
     for (std::int64_t q = 0; q < queries_; ++q) {
-      if (more.sum[q] == 0) continue;
-      float* to = total.values + q * value_step_;
-      const float* from = more.values + q * value_step_;
-      if (total.sum[q] == 0) {
-        total.greatest[q] = more.greatest[q];
-        total.sum[q] = more.sum[q];
-        for (std::int64_t d = 0; d < value_step_; d += 16) V::load(from + d).store(to + d);
-        continue;
-      }
-      const float now = more.greatest[q] > total.greatest[q] ? more.greatest[q] : total.greatest[q];
-      const V factor = exponential(V::broadcast(total.greatest[q]) - V::broadcast(now));
-      const V more_factor = exponential(V::broadcast(more.greatest[q]) - V::broadcast(now));
-      fma(V::broadcast(total.sum[q]), factor, V::broadcast(more.sum[q]) * more_factor).store_first(total.sum + q, 1);
-      for (std::int64_t d = 0; d < value_step_; d += 16) {
-        fma(V::load(to + d), factor, V::load(from + d) * more_factor).store(to + d);
-      }
-      total.greatest[q] = now;
+      join_query<V>({total.greatest + q, total.sum + q, total.values + q * value_step_}, more.greatest[q], more.sum[q],
+                    more.values + q * value_step_, value_step_);
     }
   }
 
   void write_out(const AttentionState& total) const {
     for (std::int64_t q = 0; q < queries_; ++q) {
       const std::int64_t head = task_.kv_head * group_ + q % group_;
-      float* out = row_of(q).out + head * layout_.value_dim;
-      const float* from = total.values + q * value_step_;
-      const V factor = V::broadcast(1.0F / total.sum[q]);
-      for (std::int64_t d = 0; d < layout_.value_dim; d += 16) {
-        (V::load(from + d) * factor).store_first(out + d, at_most(16, layout_.value_dim - d));
-      }
+      write_query<V>(total.values + q * value_step_, total.sum[q], row_of(q).out + head * layout_.value_dim,
+                     layout_.value_dim);
     }
   }
 
